@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from kafkastub.config import Profile
 from kafkastub.coordinator.dropped import Dropped
@@ -22,7 +22,6 @@ from kafkastub.deadlines import Deadlines
 
 if TYPE_CHECKING:
     from kafkastub.coordinator.cluster import ClusterImage
-    from kafkastub.coordinator.modern.settings import ConsumerGroupConfig, ShareGroupConfig, StreamsGroupConfig
 
 
 class Meters:
@@ -72,7 +71,8 @@ class Groups:
         unshown: groups that have changed without a record, by id: what lets those who only read see it; as `unseen`.
         types: what makes groups, by the type's name.
         image: the topics, for the types with epochs; None for no topics.
-        group_configs: what a consumer group is configured for itself, by its id; None where it is not.
+        group_configs: what a consumer group is configured for itself, by its id (see `modern.settings`); None where it
+            is not.
         share_configs, streams_configs: the same of share and of streams groups.
         spare_ms: how long a sweep leaves a group without offsets that has lost its last member; see `spare`.
         spared: such groups.
@@ -122,9 +122,9 @@ class Groups:
         self.types: Mapping[str, GroupType] = {}
         self.simple: GroupType
         self.image: ClusterImage | None = None
-        self.group_configs: Callable[[str], ConsumerGroupConfig | None] = lambda group_id: None
-        self.share_configs: Callable[[str], ShareGroupConfig | None] = lambda group_id: None
-        self.streams_configs: Callable[[str], StreamsGroupConfig | None] = lambda group_id: None
+        self.group_configs: Callable[[str], Any] = lambda group_id: None
+        self.share_configs: Callable[[str], Any] = lambda group_id: None
+        self.streams_configs: Callable[[str], Any] = lambda group_id: None
 
     @property
     def offsets(self) -> OffsetStore:

@@ -15,47 +15,32 @@ from kafkastub.coordinator.consumer.member import ConsumerMember
 from kafkastub.coordinator.consumer.owners import Owners
 from kafkastub.coordinator.consumer.records import (
     TYPES,
-    ConsumerGroupCurrentMemberAssignment,
-    ConsumerGroupCurrentMemberAssignmentTombstone,
-    ConsumerGroupMemberMetadata,
-    ConsumerGroupMemberMetadataTombstone,
-    ConsumerGroupMetadata,
     ConsumerGroupPartitionMetadata,
     ConsumerGroupPartitionMetadataTombstone,
     ConsumerGroupRegularExpression,
     ConsumerGroupRegularExpressionTombstone,
     ConsumerGroupTargetAssignmentMember,
-    ConsumerGroupTargetAssignmentMemberTombstone,
-    ConsumerGroupTargetAssignmentMetadata,
-    ConsumerGroupTargetAssignmentMetadataTombstone,
 )
 from kafkastub.coordinator.consumer.subscriptions import Subscriptions, most
 from kafkastub.coordinator.consumer.timers import MemberTimers
 from kafkastub.coordinator.group import (
-    Consideration,
     GroupDescription,
     PartitionCheck,
 )
-from kafkastub.coordinator.modern.assignment import Assignment
+from kafkastub.coordinator.modern.assignment import NO_ASSIGNMENT, Assignment
 from kafkastub.coordinator.modern.counts import decrease, increase
-from kafkastub.coordinator.modern.group import FIRST_EPOCH
+from kafkastub.coordinator.modern.group import changes_of
 from kafkastub.coordinator.modern.partition_sets import written_and_read
 from kafkastub.coordinator.modern.reconciling import ReconcilingGroup
 from kafkastub.coordinator.modern.subscribed import SubscribedTopics
 from kafkastub.coordinator.records import Record
-from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.java_order import string_timeline_order
 
-NO_ASSIGNMENT: Final[Assignment] = {}
 
-
-class ConsumerGroup(ReconcilingGroup[ConsumerMember, MemberTimers]):
+class ConsumerGroup(ReconcilingGroup[ConsumerMember, Assignment, MemberTimers]):
     """One group.
 
     Attributes:
-        epoch: raised by whatever asks for a new target.
-        metadata_hash: what the group knows its topics by.
-        target: by member id.
         owners: who has what.
         subscriptions: the topics, counted.
         classic_members: how many use the classic protocol …
@@ -72,25 +57,21 @@ class ConsumerGroup(ReconcilingGroup[ConsumerMember, MemberTimers]):
         "_homogeneous",
         "classic_members",
         "classic_protocols",
-        "epoch",
         "expressions",
         "has_partition_metadata",
         "held",
-        "metadata_hash",
         "owners",
         "subscriptions",
-        "target",
     )
 
-    group_type: Final = "consumer"
-    lasting: Final = False
-    protocol_type: Final = "consumer"
+    group_type = "consumer"
+    protocol_type = "consumer"
+    types = TYPES
+    forms = member_records.FORMS
+    nothing = NO_ASSIGNMENT
 
     def __init__(self, group_id: str, topics: SubscribedTopics) -> None:
-        super().__init__(group_id)
-        self.epoch = FIRST_EPOCH
-        self.metadata_hash = 0
-        self.target: dict[str, Assignment] = {}
+        super().__init__(group_id, topics)
         self.owners = Owners()
         self.subscriptions = Subscriptions(group_id, topics)
         self.classic_members = 0
@@ -147,10 +128,6 @@ class ConsumerGroup(ReconcilingGroup[ConsumerMember, MemberTimers]):
             counts = {new.server_assignor: 1, **counts}
         return most(counts, counts)
 
-    def target_of(self, member_id: str) -> Assignment:
-        """What the member is to have."""
-        return self.target.get(member_id, NO_ASSIGNMENT)
-
     def described(self) -> GroupDescription:
         """What it looks like now, for those who look from inside."""
         return GroupDescription(self.epoch, self.preferred_assignor(), None, self._descriptions(self.topics_of))
@@ -162,40 +139,22 @@ class ConsumerGroup(ReconcilingGroup[ConsumerMember, MemberTimers]):
 
     # -- offsets -------------------------------------------------------------------------------------------------
 
-    def consideration(self) -> Consideration:
-        """Each offset has its own age, whatever the state."""
-        return Consideration(None)
-
     def subscribes(self, topic: str) -> bool:
         """Whether a member subscribes to the topic, by its name or by what a regular expression has matched."""
         return self.subscriptions.has(topic)
 
-    def validate_offset_commit(
-        self,
-        member_id: str,
-        group_instance_id: str | None,
-        generation: int,
-        *,
-        version: int = 9,
-        transactional: bool = False,
+    def frees_offsets(self) -> bool:
+        """Where nobody is left, or nobody subscribes any more to a topic."""
+        freed, self.subscriptions.lost = self.subscriptions.lost or not self.members, False
+        return freed
+
+    def _check_commit(
+        self, member: ConsumerMember, epoch: int, version: int, transactional: bool
     ) -> PartitionCheck | None:
-        """Raises what speaks against a commit of this member in this epoch; see `Group`."""
-        if generation < 0 and not self.members:
-            return None  # an administrator
-        if transactional and generation == -1 and not member_id and group_instance_id is None:
-            return None
-        return check_commit(self.member(member_id), generation, version, transactional)
+        return check_commit(member, epoch, version, transactional)
 
-    def validate_offset_fetch(self, member_id: str | None, member_epoch: int) -> None:
-        """Raises UNKNOWN_MEMBER_ID, STALE_MEMBER_EPOCH, ILLEGAL_GENERATION; who names neither may fetch."""
-        if member_id is None:
-            if member_epoch >= 0:
-                raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)  # Kafka trips over the missing id
-            return
-        check_fetch(self.member(member_id), member_epoch)
-
-    def validate_offset_delete(self) -> None:
-        """Offsets of topics that nobody subscribes to may be deleted at any time."""
+    def _check_fetch(self, member: ConsumerMember, epoch: int) -> None:
+        check_fetch(member, epoch)
 
     # -- the end -------------------------------------------------------------------------------------------------
 
@@ -221,11 +180,6 @@ class ConsumerGroup(ReconcilingGroup[ConsumerMember, MemberTimers]):
         if change is not None:
             change(self, record)
 
-    def update(self, member: ConsumerMember) -> None:
-        """A member has changed, or come."""
-        self._replace(self.members.get(member.member_id), member)
-        self._put(member.member_id, member)
-
     def resolve(self, regex: str, record: ConsumerGroupRegularExpression | None) -> None:
         """A regular expression matches these topics, or is none any more."""
         _ = self.homogeneous  # of before
@@ -249,37 +203,13 @@ class ConsumerGroup(ReconcilingGroup[ConsumerMember, MemberTimers]):
             for protocol in member.classic.supported_protocols:
                 step(self.classic_protocols, protocol.name)
 
-    def _known(self, member_id: str) -> ConsumerMember:
-        return self.members.get(member_id) or ConsumerMember(member_id)
+    def _forget(self, member_id: str) -> None:
+        super()._forget(member_id)
+        if self.held is not None:
+            self.held.forget(member_id)
 
-    def _apply_epoch(self, record: ConsumerGroupMetadata) -> None:
-        self.epoch = record.epoch
-        self.metadata_hash = record.metadata_hash
-
-    def _apply_member(self, record: ConsumerGroupMemberMetadata) -> None:
-        self.update(member_records.with_metadata(self._known(record.member_id), record))
-
-    def _apply_no_member(self, record: ConsumerGroupMemberMetadataTombstone) -> None:
-        old = self.members.pop(record.member_id, None)
-        if old is not None:
-            self._replace(old, None)
-            if self.held is not None:
-                self.held.forget(record.member_id)
-            self._forget_timers(record.member_id)
-
-    def _apply_current(self, record: ConsumerGroupCurrentMemberAssignment) -> None:
-        self.update(member_records.with_assignment(self._known(record.member_id), record))
-
-    def _apply_no_current(self, record: ConsumerGroupCurrentMemberAssignmentTombstone) -> None:
-        member = self.members.get(record.member_id)
-        if member is not None:
-            self.update(member_records.without_assignment(member))
-
-    def _apply_target(self, record: ConsumerGroupTargetAssignmentMember) -> None:
-        self.target[record.member_id] = {t: written_and_read(some) for t, some in record.partitions.items()}
-
-    def _apply_no_target(self, record: ConsumerGroupTargetAssignmentMemberTombstone) -> None:
-        self.target.pop(record.member_id, None)
+    def _read_target(self, record: ConsumerGroupTargetAssignmentMember) -> Assignment:
+        return {topic_id: written_and_read(some) for topic_id, some in record.partitions.items()}
 
     def _apply_expression(self, record: ConsumerGroupRegularExpression) -> None:
         self.resolve(record.regular_expression, record)
@@ -291,16 +221,7 @@ class ConsumerGroup(ReconcilingGroup[ConsumerMember, MemberTimers]):
         self.has_partition_metadata = type(record) is ConsumerGroupPartitionMetadata
 
 
-_CHANGES: Final[dict[type[Record], Callable[[ConsumerGroup, Any], None]]] = {
-    ConsumerGroupMetadata: ConsumerGroup._apply_epoch,
-    ConsumerGroupMemberMetadata: ConsumerGroup._apply_member,
-    ConsumerGroupMemberMetadataTombstone: ConsumerGroup._apply_no_member,
-    ConsumerGroupCurrentMemberAssignment: ConsumerGroup._apply_current,
-    ConsumerGroupCurrentMemberAssignmentTombstone: ConsumerGroup._apply_no_current,
-    ConsumerGroupTargetAssignmentMetadata: ConsumerGroup._apply_target_epoch,
-    ConsumerGroupTargetAssignmentMetadataTombstone: ConsumerGroup._apply_no_target_epoch,
-    ConsumerGroupTargetAssignmentMember: ConsumerGroup._apply_target,
-    ConsumerGroupTargetAssignmentMemberTombstone: ConsumerGroup._apply_no_target,
+_CHANGES: Final = changes_of(TYPES) | {
     ConsumerGroupRegularExpression: ConsumerGroup._apply_expression,
     ConsumerGroupRegularExpressionTombstone: ConsumerGroup._apply_no_expression,
     ConsumerGroupPartitionMetadata: ConsumerGroup._apply_partition_metadata,

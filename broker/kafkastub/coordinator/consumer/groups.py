@@ -58,9 +58,7 @@ class ConsumerGroups:
 
     def reconfigured(self, config: BrokerConfig) -> None:
         """What can be changed while the broker runs has changed. Kafka: GroupCoordinatorConfig's dynamic values."""
-        now, settings = ConsumerSettings.of(config), self.context.settings
-        settings.assignment_interval_ms = now.assignment_interval_ms
-        settings.assignor_offload = now.assignor_offload
+        self.context.reconfigured(ConsumerSettings.of(config))
 
     @property
     def rebalances(self) -> int:
@@ -201,7 +199,7 @@ class ConsumerGroups:
     def revived(self, group: Group, turn: Turn) -> None:
         """The members' sessions begin, and the rebalance timeouts of those who have to revoke."""
         assert isinstance(group, ConsumerGroup)
-        timeout = self.context.session_timeout_ms(group.group_id)
+        timeout = self.context.of(group.group_id).session_timeout_ms
         for member in group.members.values():
             self.fencing.arm_session(group, member.member_id, timeout, turn)
             if member.state is MemberState.UNREVOKED_PARTITIONS:

@@ -99,10 +99,10 @@ class Heartbeats:
         return answer
 
     def _answer(self, group: ConsumerGroup, member_id: str, epoch: int, turn: Turn) -> ConsumerGroupHeartbeatResponse:
-        context, group_id = self.context, group.group_id
-        self.fencing.arm_session(group, member_id, context.session_timeout_ms(group_id), turn)
+        settings = self.context.of(group.group_id)
+        self.fencing.arm_session(group, member_id, settings.session_timeout_ms, turn)
         return ConsumerGroupHeartbeatResponse(
-            member_id=member_id, member_epoch=epoch, heartbeat_interval_ms=context.heartbeat_interval_ms(group_id)
+            member_id=member_id, member_epoch=epoch, heartbeat_interval_ms=settings.heartbeat_interval_ms
         )
 
     def _watch(self, group: ConsumerGroup, member: ConsumerMember, turn: Turn) -> None:

@@ -6,12 +6,14 @@ Kafka: ConsumerGroupMember.Builder, GroupCoordinatorRecordHelpers.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Final
 
 from kafkastub.coordinator.consumer.member import NOTHING, ConsumerMember, MemberState
 from kafkastub.coordinator.consumer.records import (
     ConsumerGroupCurrentMemberAssignment,
     ConsumerGroupMemberMetadata,
 )
+from kafkastub.coordinator.modern.group import MemberForms
 
 _STATES = {state.value: state for state in MemberState}
 
@@ -77,3 +79,6 @@ def assignment_record(group_id: str, member: ConsumerMember) -> ConsumerGroupCur
         member.assigned,
         member.pending_revocation,
     )
+
+
+FORMS: Final = MemberForms(ConsumerMember, with_metadata, with_assignment, without_assignment)

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Final
 
 from kafkastub.coordinator.consumer.context import ConsumerContext
-from kafkastub.coordinator.consumer.group import NO_ASSIGNMENT, ConsumerGroup
+from kafkastub.coordinator.consumer.group import ConsumerGroup
 from kafkastub.coordinator.consumer.member import LEAVE_GROUP_STATIC_MEMBER_EPOCH, ConsumerMember
 from kafkastub.coordinator.consumer.member_records import assignment_record, metadata_record
 from kafkastub.coordinator.consumer.reconciliation import OwnedPartitions, Reconciliation
@@ -22,9 +22,9 @@ from kafkastub.coordinator.consumer.records import (
     ConsumerGroupTargetAssignmentMember,
     EpochsOfPartitions,
 )
-from kafkastub.coordinator.consumer.targets import Computation, TopicIds, may_compute
+from kafkastub.coordinator.consumer.targets import Computation, TopicIds
 from kafkastub.coordinator.group import Group
-from kafkastub.coordinator.modern.assignment import Assignment
+from kafkastub.coordinator.modern.assignment import NO_ASSIGNMENT, Assignment
 from kafkastub.coordinator.modern.assignors.errors import AssignorError
 from kafkastub.coordinator.records import Record
 from kafkastub.coordinator.turn import Turn
@@ -48,25 +48,19 @@ class Steps:
 
     def __init__(self, context: ConsumerContext) -> None:
         self.context = context
-        self.upgrade: Callable[[Group, list[Record], Turn], ConsumerGroup] = _no_upgrade
+        self.upgrade: Callable[[Group, list[Record], Turn], ConsumerGroup] = self._no_upgrade
+
+    def _no_upgrade(self, group: Group, records: list[Record], turn: Turn) -> ConsumerGroup:
+        raise self.context.of_another_type(group.group_id)
 
     # -- who it is -----------------------------------------------------------------------------------------------
 
     def group(self, group_id: str, create: bool, records: list[Record], turn: Turn) -> ConsumerGroup:
         """The group, for a member that comes (`create`) or is there. Raises GROUP_ID_NOT_FOUND."""
-        group = self.context.groups.groups.get(group_id)
-        if type(group) is ConsumerGroup:
-            return group
-        if group is None:
-            if create:
-                return self.context.new(group_id)
-            raise KafkaError(ErrorCode.GROUP_ID_NOT_FOUND, f"Consumer group {group_id} not found.")
-        if create and group.group_type == "classic":
-            if group.is_empty:
-                records += group.tombstones()
-                return self.context.new(group_id)
-            return self.upgrade(group, records, turn)
-        raise _of_another_type(group)
+        there = self.context.groups.groups.get(group_id)
+        if create and there is not None and there.group_type == "classic" and not there.is_empty:
+            return self.upgrade(there, records, turn)
+        return self.context.known_or_new(group_id, create, records)
 
     def check_room(self, group: ConsumerGroup, member_id: str, instance_id: str | None) -> None:
         """Raises GROUP_MAX_SIZE_REACHED where a member that is new finds no place."""
@@ -195,8 +189,8 @@ class Steps:
         Raises UNKNOWN_SERVER_ERROR where the assignor fails. Kafka: maybeUpdateTargetAssignment.
         """
         context = self.context
-        if group.target_epoch >= epoch or not may_compute(
-            group, context.assignment_interval_ms(group.group_id), turn.timer_ms
+        if group.target_epoch >= epoch or not group.may_compute(
+            context.of(group.group_id).assignment_interval_ms, turn.timer_ms
         ):
             static = group.static_member(updated.instance_id)
             before = updated.member_id if updated.instance_id is None else None if static is None else static.member_id
@@ -265,11 +259,3 @@ def _within(told: Told, assigned: EpochsOfPartitions) -> bool:
         if of_topic is None or any(partition not in of_topic for partition in topic.partitions):
             return False
     return True
-
-
-def _of_another_type(group: Group) -> KafkaError:
-    return KafkaError(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group.group_id} is not a consumer group.")
-
-
-def _no_upgrade(group: Group, records: list[Record], turn: Turn) -> ConsumerGroup:
-    raise _of_another_type(group)

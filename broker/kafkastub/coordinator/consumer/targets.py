@@ -6,26 +6,17 @@ from collections.abc import Collection, Mapping, Set
 from dataclasses import dataclass
 
 from kafkastub.coordinator.cluster import ClusterImage
-from kafkastub.coordinator.consumer.group import NO_ASSIGNMENT, ConsumerGroup
+from kafkastub.coordinator.consumer.group import ConsumerGroup
 from kafkastub.coordinator.consumer.member import ConsumerMember
 from kafkastub.coordinator.consumer.records import (
     ConsumerGroupRegularExpression,
     ConsumerGroupTargetAssignmentMember,
     ConsumerGroupTargetAssignmentMetadata,
 )
-from kafkastub.coordinator.modern.assignment import Assignment, Assignor, GroupSpec, MemberSubscription
+from kafkastub.coordinator.modern.assignment import NO_ASSIGNMENT, Assignment, Assignor, GroupSpec, MemberSubscription
 from kafkastub.coordinator.modern.subscribed import Describer
 from kafkastub.coordinator.records import Record
 from kafkawire.java_order import copied, string_map_order
-
-
-def may_compute(group: ConsumerGroup, interval_ms: int, timer_ms: int) -> bool:
-    """Whether it is time for a new target. Kafka: canComputeNextTargetAssignment.
-
-    Kafka counts from the record's timestamp. Here the interval runs on timer time, so that a test which has stopped the
-    broker's clock still sees its groups settle.
-    """
-    return group.assigned_at is None or timer_ms >= group.assigned_at + interval_ms
 
 
 class TopicIds:

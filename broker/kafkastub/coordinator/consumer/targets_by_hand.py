@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from kafkastub.coordinator.cluster import ClusterImage
-from kafkastub.coordinator.consumer.group import NO_ASSIGNMENT, ConsumerGroup
+from kafkastub.coordinator.consumer.group import ConsumerGroup
 from kafkastub.coordinator.consumer.records import (
     ConsumerGroupMetadata,
     ConsumerGroupTargetAssignmentMember,
     ConsumerGroupTargetAssignmentMetadata,
 )
-from kafkastub.coordinator.modern.assignment import Assignment
+from kafkastub.coordinator.modern.assignment import NO_ASSIGNMENT, Assignment
 from kafkastub.coordinator.records import Record
 from kafkawire.errors import ErrorCode, KafkaError
 

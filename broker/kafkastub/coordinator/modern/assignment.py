@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Set
-from typing import NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol
 
 Assignment = Mapping[bytes, frozenset[int]]
 """Topic id to partitions; none is empty. Never changed once made."""
+NO_ASSIGNMENT: Final[Assignment] = {}
 
 
 class MemberSubscription(NamedTuple):

@@ -2,23 +2,72 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, Generic, TypeVar
+from collections.abc import Callable
+from typing import Any, ClassVar, Final, Generic, NamedTuple, Protocol, TypeVar
 
-from kafkastub.coordinator.group import NOT_DUE
+from kafkastub.coordinator.group import NOT_DUE, Consideration, GroupDescription, PartitionCheck
+from kafkastub.coordinator.modern.records import (
+    CurrentOfMember,
+    GroupEpoch,
+    OfGroup,
+    OfMember,
+    RecordTypes,
+    TargetEpoch,
+)
+from kafkastub.coordinator.modern.subscribed import SubscribedTopics
+from kafkastub.coordinator.records import Record
 from kafkastub.coordinator.turn import Turn
 from kafkastub.deadlines import Deadlines
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.java_order import string_timeline_order
 
 FIRST_EPOCH: Final = 1
-Member = TypeVar("Member")
 
 
-class ModernGroup(Generic[Member]):
-    """One group of any such type.
+class ModernMember(Protocol):
+    """A member of any such group, as the records say. Never changed: the next one takes its place."""
+
+    @property
+    def member_id(self) -> str: ...
+
+    @property
+    def member_epoch(self) -> int: ...
+
+    @property
+    def client_id(self) -> str: ...
+
+    @property
+    def client_host(self) -> str: ...
+
+
+Member = TypeVar("Member", bound=ModernMember)
+Target = TypeVar("Target")
+
+
+class MemberForms(NamedTuple):
+    """How the members of one type come out of their records.
+
+    Attributes:
+        new: one of whom nothing is known but the id.
+        with_metadata: the member with what it has said of itself.
+        with_assignment: the member with what it has, and where it stands.
+        without_assignment: the member with nothing, on its way out.
+    """
+
+    new: Callable[[str], Any]
+    with_metadata: Callable[[Any, Any], Any]
+    with_assignment: Callable[[Any, Any], Any]
+    without_assignment: Callable[[Any], Any]
+
+
+class ModernGroup(Generic[Member, Target]):
+    """One group of any such type: a `Group`.
 
     Attributes:
         members: by member id.
+        epoch: raised by whatever asks for a new target.
+        metadata_hash: what the group knows its topics by.
+        target: what each member is to have, by member id.
         target_epoch: the epoch that the target was computed for.
         target_timestamp: when it was computed, broker milliseconds.
 
@@ -29,26 +78,50 @@ class ModernGroup(Generic[Member]):
 
     __slots__ = (
         "_peak",
+        "_topics",
         "assigned_at",
         "check_at",
+        "epoch",
         "group_id",
         "members",
+        "metadata_hash",
         "metadata_stale",
+        "target",
         "target_epoch",
         "target_timestamp",
     )
 
+    group_type: ClassVar[str]
+    protocol_type: ClassVar[str]
+    lasting: ClassVar[bool] = False
+    types: ClassVar[RecordTypes]
+    """The records of its type."""
+    forms: ClassVar[MemberForms]
+    """The members of its type."""
+    nothing: ClassVar[Any]
+    """The target of a member that has none."""
     state_timestamp: Final = None
 
-    def __init__(self, group_id: str) -> None:
+    def __init__(self, group_id: str, topics: SubscribedTopics) -> None:
         self.group_id = group_id
         self.members: dict[str, Member] = {}
+        self.epoch = FIRST_EPOCH
+        self.metadata_hash = 0
+        self.target: dict[str, Target] = {}
         self.target_epoch = FIRST_EPOCH
         self.target_timestamp = 0
         self.metadata_stale = True
         self.assigned_at: int | None = None
         self.check_at = NOT_DUE
+        self._topics = topics
         self._peak = 0
+
+    # -- what it looks like --------------------------------------------------------------------------------------
+
+    @property
+    def state_name(self) -> str:
+        """As the type has it."""
+        raise NotImplementedError
 
     @property
     def is_empty(self) -> bool:
@@ -72,22 +145,152 @@ class ModernGroup(Generic[Member]):
             raise KafkaError(ErrorCode.UNKNOWN_MEMBER_ID, what)
         return member
 
+    def target_of(self, member_id: str) -> Target:
+        """What the member is to have."""
+        target: Target = self.target.get(member_id, self.nothing)
+        return target
+
+    def may_compute(self, interval_ms: int, timer_ms: int) -> bool:
+        """Whether it is time for a new target. Kafka: canComputeNextTargetAssignment.
+
+        Kafka counts from the record's timestamp. Here the interval runs on timer time, so that a test which has stopped
+        the broker's clock still sees its groups settle.
+        """
+        return self.assigned_at is None or timer_ms >= self.assigned_at + interval_ms
+
+    def described(self) -> GroupDescription:
+        """What it looks like now, for those who look from inside."""
+        raise NotImplementedError
+
+    # -- offsets -------------------------------------------------------------------------------------------------
+
+    def consideration(self) -> Consideration | None:
+        """Each offset has its own age, whatever the state."""
+        return Consideration(None)
+
+    def subscribes(self, topic: str) -> bool:
+        """Whether a member subscribes to the topic."""
+        raise NotImplementedError
+
+    def validate_offset_commit(
+        self,
+        member_id: str,
+        group_instance_id: str | None,
+        generation: int,
+        *,
+        version: int = 9,
+        transactional: bool = False,
+    ) -> PartitionCheck | None:
+        """Raises what speaks against a commit of this member in this epoch; see `Group`."""
+        raise NotImplementedError
+
+    def validate_offset_fetch(self, member_id: str | None, member_epoch: int) -> None:
+        """Raises what speaks against this member's reading offsets in this epoch."""
+        raise NotImplementedError
+
+    def validate_offset_delete(self) -> None:
+        """Offsets of topics to which nobody subscribes may be deleted at any time."""
+
+    def frees_offsets(self) -> bool:
+        """Whether offsets of it may be due that were not before what has just been written."""
+        return not self.members
+
     def keep_alive(self, member_id: str, deadlines: Deadlines[Turn], timer_ms: int) -> int | None:
         """A commit keeps no session alive here, and each offset has its own age."""
         return None
+
+    # -- the end -------------------------------------------------------------------------------------------------
 
     def validate_delete(self) -> None:
         """Raises NON_EMPTY_GROUP while the group has members."""
         if self.members:
             raise KafkaError(ErrorCode.NON_EMPTY_GROUP)
 
-    def _put(self, member_id: str, member: Member) -> None:
+    def tombstones(self) -> list[Record]:
+        """The records that end it, but for those of its offsets."""
+        raise NotImplementedError
+
+    def end(self, broker_ms: int) -> None:
+        """It is gone: nothing of it happens any more."""
+        raise NotImplementedError
+
+    # -- records -------------------------------------------------------------------------------------------------
+
+    def apply(self, record: Record) -> None:
+        """Make a record of this group true; those of other types mean nothing here."""
+        raise NotImplementedError
+
+    def update(self, member: Member) -> None:
+        """A member has changed, or come."""
+        member_id = member.member_id
+        self._replace(self.members.get(member_id), member)
         self._peak = max(self._peak, len(self.members) + 1)  # Kafka's map makes room before it looks who is there
         self.members[member_id] = member
 
-    def _apply_target_epoch(self, record: Any) -> None:
+    def _replace(self, old: Member | None, new: Member | None) -> None:
+        """A member is about to be another one, or has come, or is gone."""
+        raise NotImplementedError
+
+    def _forget(self, member_id: str) -> None:
+        """A member is gone: what is soft of it is."""
+        raise NotImplementedError
+
+    def _known(self, member_id: str) -> Member:
+        return self.members.get(member_id) or self.forms.new(member_id)
+
+    def _apply_epoch(self, record: GroupEpoch) -> None:
+        self.epoch = record.epoch
+        self.metadata_hash = record.metadata_hash
+
+    def _apply_member(self, record: Any) -> None:
+        self.update(self.forms.with_metadata(self._known(record.member_id), record))
+
+    def _apply_no_member(self, record: OfMember) -> None:
+        old = self.members.pop(record.member_id, None)
+        if old is not None:
+            self._replace(old, None)
+            self._forget(record.member_id)
+
+    def _apply_current(self, record: CurrentOfMember) -> None:
+        self.update(self.forms.with_assignment(self._known(record.member_id), record))
+
+    def _apply_no_current(self, record: OfMember) -> None:
+        member = self.members.get(record.member_id)
+        if member is not None:
+            self.update(self.forms.without_assignment(member))
+
+    def _apply_target_epoch(self, record: TargetEpoch) -> None:
         self.target_epoch = record.assignment_epoch
         self.target_timestamp = record.assignment_timestamp
 
-    def _apply_no_target_epoch(self, record: Any) -> None:
+    def _apply_no_target_epoch(self, record: OfGroup) -> None:
         self.target_epoch, self.target_timestamp = -1, 0
+
+    def _apply_target(self, record: Any) -> None:
+        self.target[record.member_id] = self._read_target(record)
+
+    def _apply_no_target(self, record: OfMember) -> None:
+        self.target.pop(record.member_id, None)
+
+    def _read_target(self, record: Any) -> Target:
+        """The target as it is read from the record that it is written to."""
+        raise NotImplementedError
+
+
+Changes = dict[type[Record], Callable[[Any, Any], None]]
+"""What a record does to a live group, by the record's class."""
+
+
+def changes_of(types: RecordTypes) -> Changes:
+    """What the records do that every type has. That of the group's end does nothing: it is over."""
+    return {
+        types.epoch: ModernGroup._apply_epoch,
+        types.member: ModernGroup._apply_member,
+        types.no_member: ModernGroup._apply_no_member,
+        types.target_epoch: ModernGroup._apply_target_epoch,
+        types.no_target_epoch: ModernGroup._apply_no_target_epoch,
+        types.target: ModernGroup._apply_target,
+        types.no_target: ModernGroup._apply_no_target,
+        types.current: ModernGroup._apply_current,
+        types.no_current: ModernGroup._apply_no_current,
+    }

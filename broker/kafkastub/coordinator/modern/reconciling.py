@@ -5,30 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Generic, Protocol, TypeVar
 
-from kafkastub.coordinator.group import MemberDescription
+from kafkastub.coordinator.group import MemberDescription, PartitionCheck
 from kafkastub.coordinator.modern.counts import decrease, increase
-from kafkastub.coordinator.modern.group import ModernGroup
+from kafkastub.coordinator.modern.group import ModernGroup, ModernMember, Target
+from kafkastub.coordinator.modern.subscribed import SubscribedTopics
 from kafkastub.coordinator.modern.timers import MemberTimers
 from kafkawire.errors import ErrorCode, KafkaError
 
 
-class ReconcilingMember(Protocol):
+class ReconcilingMember(ModernMember, Protocol):
     """A member of any such group."""
 
     @property
-    def member_id(self) -> str: ...
-
-    @property
-    def member_epoch(self) -> int: ...
-
-    @property
     def instance_id(self) -> str | None: ...
-
-    @property
-    def client_id(self) -> str: ...
-
-    @property
-    def client_host(self) -> str: ...
 
     @property
     def rebalance_timeout_ms(self) -> int: ...
@@ -41,7 +30,7 @@ Member = TypeVar("Member", bound=ReconcilingMember)
 Timers = TypeVar("Timers", bound=MemberTimers)
 
 
-class ReconcilingGroup(ModernGroup[Member], Generic[Member, Timers]):
+class ReconcilingGroup(ModernGroup[Member, Target], Generic[Member, Target, Timers]):
     """One group of any such type.
 
     Attributes:
@@ -53,8 +42,8 @@ class ReconcilingGroup(ModernGroup[Member], Generic[Member, Timers]):
 
     __slots__ = ("_reconciled", "static_members", "timers")
 
-    def __init__(self, group_id: str) -> None:
-        super().__init__(group_id)
+    def __init__(self, group_id: str, topics: SubscribedTopics) -> None:
+        super().__init__(group_id, topics)
         self.static_members: dict[str, str] = {}
         self.timers: dict[str, Timers] = {}
         self._reconciled: dict[int, int] = {}
@@ -76,6 +65,36 @@ class ReconcilingGroup(ModernGroup[Member], Generic[Member, Timers]):
             what = f"Static member {member_id} with instance id {instance_id} was fenced by member {member.member_id}."
             raise KafkaError(ErrorCode.FENCED_INSTANCE_ID, what)
         return member
+
+    def validate_offset_commit(
+        self,
+        member_id: str,
+        group_instance_id: str | None,
+        generation: int,
+        *,
+        version: int = 9,
+        transactional: bool = False,
+    ) -> PartitionCheck | None:
+        """Raises what speaks against a commit of this member in this epoch; see `Group`."""
+        if generation < 0 and not self.members:
+            return None  # an administrator
+        if transactional and generation == -1 and not member_id and group_instance_id is None:
+            return None
+        return self._check_commit(self.member(member_id), generation, version, transactional)
+
+    def validate_offset_fetch(self, member_id: str | None, member_epoch: int) -> None:
+        """Raises UNKNOWN_MEMBER_ID, STALE_MEMBER_EPOCH, ILLEGAL_GENERATION; who names neither may fetch."""
+        if member_id is None:
+            if member_epoch >= 0:
+                raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)  # Kafka trips over the missing id
+            return
+        self._check_fetch(self.member(member_id), member_epoch)
+
+    def _check_commit(self, member: Member, epoch: int, version: int, transactional: bool) -> PartitionCheck | None:
+        raise NotImplementedError
+
+    def _check_fetch(self, member: Member, epoch: int) -> None:
+        raise NotImplementedError
 
     def end(self, broker_ms: int) -> None:
         """It is gone: nothing of it happens any more."""
@@ -115,8 +134,7 @@ class ReconcilingGroup(ModernGroup[Member], Generic[Member, Timers]):
             if new.is_reconciled_to(new.member_epoch):
                 increase(self._reconciled, new.member_epoch)
 
-    def _forget_timers(self, member_id: str) -> None:
-        """The member is gone: its deadlines are."""
+    def _forget(self, member_id: str) -> None:
         timers = self.timers.pop(member_id, None)
         if timers is not None:
             timers.cancel()

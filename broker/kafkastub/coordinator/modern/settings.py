@@ -56,27 +56,36 @@ class StreamsGroupConfig(NamedTuple):
 
 
 @dataclass(slots=True)
-class ConsumerSettings:
-    """The broker's part: `group.consumer.*`. The owner may change what Kafka lets one change while it runs.
+class ModernSettings:
+    """The broker's part that every type has. The owner may change what Kafka lets one change while it runs.
+
+    Attributes:
+        empty_is_assigned: whether the target of a group without members counts as computed, as since 4.4.
+    """
+
+    session_timeout_ms: int = 45_000
+    heartbeat_interval_ms: int = 5_000
+    assignment_interval_ms: int = 1_000
+    max_size: int = 2**31 - 1
+    empty_is_assigned: bool = True
+
+
+@dataclass(slots=True)
+class ConsumerSettings(ModernSettings):
+    """The broker's part: `group.consumer.*`.
 
     Attributes:
         assignors: names, the default first.
         migration_policy: `disabled`, `upgrade`, `downgrade` or `bidirectional`.
         assignor_offload: whether assignors are to run beside the coordinator. Kafka 4.4.0 knows the name and does not
             ask for it: a new target is in the answer to the heartbeat that made it necessary.
-        empty_is_assigned: whether the target of a group without members counts as computed, as since 4.4.
         assignor_raises_epoch: whether another assignor than before is reason for a new epoch, as since 4.4.
     """
 
-    session_timeout_ms: int = 45_000
-    heartbeat_interval_ms: int = 5_000
-    assignment_interval_ms: int = 1_000
     assignor_offload: bool = True
     regex_refresh_interval_ms: int = 600_000
-    max_size: int = 2**31 - 1
     assignors: tuple[str, ...] = ("uniform", "range")
     migration_policy: str = "bidirectional"
-    empty_is_assigned: bool = True
     assignor_raises_epoch: bool = True
 
     @staticmethod
@@ -97,21 +106,16 @@ class ConsumerSettings:
 
 
 @dataclass(slots=True)
-class ShareGroupSettings:
-    """The broker's part: `group.share.*`. The owner may change what Kafka lets one change while it runs.
+class ShareGroupSettings(ModernSettings):
+    """The broker's part: `group.share.*`.
 
     Attributes:
         initialize_retry_interval_ms: how long the share coordinator has to make a partition's state before it is asked
             again.
-        empty_is_assigned: whether the target of a group without members counts as computed, as since 4.4.
     """
 
-    session_timeout_ms: int = 45_000
-    heartbeat_interval_ms: int = 5_000
-    assignment_interval_ms: int = 1_000
     max_size: int = 200
     initialize_retry_interval_ms: int = 30_000
-    empty_is_assigned: bool = True
 
     @staticmethod
     def of(values: BrokerConfig) -> ShareGroupSettings:
@@ -179,29 +183,23 @@ NEWEST_RULES: Final = StreamsRules()
 
 
 @dataclass(slots=True)
-class StreamsGroupSettings:
-    """The broker's part: `group.streams.*`. The owner may change what Kafka lets one change while it runs.
+class StreamsGroupSettings(ModernSettings):
+    """The broker's part: `group.streams.*`.
 
     Attributes:
         num_warmup_replicas: how many tasks may warm up at once. Kafka 4.4.0 has no task warm up yet: whoever is to get
             a task gets it at once.
         acceptable_recovery_lag: in records.
         rack_aware_assignment_tags: names of tags that clients have to have; the assignor does not go by them yet.
-        empty_is_assigned: whether the target of a group without members counts as computed, as since 4.4.
         rules: what is of the release.
     """
 
-    session_timeout_ms: int = 45_000
-    heartbeat_interval_ms: int = 5_000
-    assignment_interval_ms: int = 1_000
     initial_rebalance_delay_ms: int = 3_000
-    max_size: int = 2**31 - 1
     num_standby_replicas: int = 0
     num_warmup_replicas: int = 2
     task_offset_interval_ms: int = 60_000
     acceptable_recovery_lag: int = 10_000
     rack_aware_assignment_tags: tuple[str, ...] = ()
-    empty_is_assigned: bool = True
     rules: StreamsRules = NEWEST_RULES
 
     @staticmethod

@@ -10,7 +10,7 @@ from kafkastub.coordinator.modern.timers import MemberTimers, Timer
 from kafkastub.coordinator.turn import Turn
 from kafkastub.deadlines import Deadline, Deadlines
 
-Group = TypeVar("Group", bound=ReconcilingGroup[Any, Any])
+Group = TypeVar("Group", bound=ReconcilingGroup[Any, Any, Any])
 Timers = TypeVar("Timers", bound=MemberTimers)
 
 

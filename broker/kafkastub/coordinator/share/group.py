@@ -5,13 +5,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Final, NoReturn
+from typing import Final, NoReturn
 
 from kafkastub.coordinator.group import GroupDescription, MemberDescription, PartitionCheck
-from kafkastub.coordinator.modern.assignment import Assignment
+from kafkastub.coordinator.modern.assignment import NO_ASSIGNMENT, Assignment
 from kafkastub.coordinator.modern.counts import decrease, increase
-from kafkastub.coordinator.modern.group import FIRST_EPOCH, ModernGroup
+from kafkastub.coordinator.modern.group import ModernGroup, changes_of
 from kafkastub.coordinator.modern.partition_sets import written_and_read
 from kafkastub.coordinator.modern.subscribed import SubscribedTopics
 from kafkastub.coordinator.records import Record
@@ -19,32 +18,19 @@ from kafkastub.coordinator.share import member as members_of
 from kafkastub.coordinator.share.member import ShareMember
 from kafkastub.coordinator.share.records import (
     TYPES,
-    ShareGroupCurrentMemberAssignment,
-    ShareGroupCurrentMemberAssignmentTombstone,
-    ShareGroupMemberMetadata,
-    ShareGroupMemberMetadataTombstone,
-    ShareGroupMetadata,
     ShareGroupStatePartitionMetadata,
     ShareGroupStatePartitionMetadataTombstone,
     ShareGroupTargetAssignmentMember,
-    ShareGroupTargetAssignmentMemberTombstone,
-    ShareGroupTargetAssignmentMetadata,
-    ShareGroupTargetAssignmentMetadataTombstone,
 )
 from kafkastub.coordinator.turn import Turn
 from kafkastub.deadlines import Deadline
 from kafkawire.errors import ErrorCode, KafkaError
 
-NO_ASSIGNMENT: Final[Assignment] = {}
 
-
-class ShareGroup(ModernGroup[ShareMember]):
+class ShareGroup(ModernGroup[ShareMember, Assignment]):
     """One group.
 
     Attributes:
-        epoch: raised by whatever asks for a new target.
-        metadata_hash: what the group knows its topics by.
-        target: by member id.
         partition_metadata: of which partitions the state is kept; None before the first of them.
         subscribed: how many members subscribe to a topic, by its name.
 
@@ -56,28 +42,23 @@ class ShareGroup(ModernGroup[ShareMember]):
     """
 
     __slots__ = (
-        "_topics",
-        "epoch",
         "initializing_since",
-        "metadata_hash",
         "partition_metadata",
         "quiet",
         "session_timeout_ms",
         "sessions",
         "subscribed",
-        "target",
     )
 
-    group_type: Final = "share"
-    protocol_type: Final = "share"
-    lasting: Final = True
+    group_type = "share"
+    protocol_type = "share"
+    lasting = True
+    types = TYPES
+    forms = members_of.FORMS
+    nothing = NO_ASSIGNMENT
 
     def __init__(self, group_id: str, topics: SubscribedTopics) -> None:
-        super().__init__(group_id)
-        self._topics = topics
-        self.epoch = FIRST_EPOCH
-        self.metadata_hash = 0
-        self.target: dict[str, Assignment] = {}
+        super().__init__(group_id, topics)
         self.partition_metadata: ShareGroupStatePartitionMetadata | None = None
         self.subscribed: dict[str, int] = {}
         self.sessions: dict[str, Deadline[Turn]] = {}
@@ -96,10 +77,6 @@ class ShareGroup(ModernGroup[ShareMember]):
     def homogeneous(self) -> bool:
         """Whether all members subscribe to the same."""
         return is_homogeneous(self.subscribed, len(self.members))
-
-    def target_of(self, member_id: str) -> Assignment:
-        """What the member is to have."""
-        return self.target.get(member_id, NO_ASSIGNMENT)
 
     def subscribed_after(self, old: ShareMember | None, new: ShareMember | None) -> dict[str, int]:
         """How many members subscribe to a topic, once the one is gone and the other one is there."""
@@ -130,6 +107,10 @@ class ShareGroup(ModernGroup[ShareMember]):
 
     def consideration(self) -> None:
         """There are none that could expire."""
+
+    def frees_offsets(self) -> bool:
+        """There are none."""
+        return False
 
     def subscribes(self, topic: str) -> bool:
         """Whether a member subscribes to the topic."""
@@ -181,13 +162,9 @@ class ShareGroup(ModernGroup[ShareMember]):
             self.quiet = False
             change(self, record)
 
-    def _update(self, member: ShareMember) -> None:
-        old = self.members.get(member.member_id)
-        self._put(member.member_id, member)
+    def _replace(self, old: ShareMember | None, new: ShareMember | None) -> None:
         before = frozenset[str]() if old is None else old.subscribed_topic_names
-        self._subscribe(before, member.subscribed_topic_names)
-
-    def _subscribe(self, before: frozenset[str], after: frozenset[str]) -> None:
+        after = frozenset[str]() if new is None else new.subscribed_topic_names
         if before is after or before == after:
             return
         counts = self.subscribed
@@ -200,37 +177,13 @@ class ShareGroup(ModernGroup[ShareMember]):
             if name not in counts:
                 self._topics.discard(name, self.group_id)
 
-    def _known(self, member_id: str) -> ShareMember:
-        return self.members.get(member_id) or ShareMember(member_id)
-
-    def _apply_epoch(self, record: ShareGroupMetadata) -> None:
-        self.epoch = record.epoch
-        self.metadata_hash = record.metadata_hash
-
-    def _apply_member(self, record: ShareGroupMemberMetadata) -> None:
-        self._update(members_of.with_metadata(self._known(record.member_id), record))
-
-    def _apply_no_member(self, record: ShareGroupMemberMetadataTombstone) -> None:
-        old = self.members.pop(record.member_id, None)
-        if old is not None:
-            self._subscribe(old.subscribed_topic_names, frozenset())
-        session = self.sessions.pop(record.member_id, None)
+    def _forget(self, member_id: str) -> None:
+        session = self.sessions.pop(member_id, None)
         if session is not None:
             session.cancel()
 
-    def _apply_current(self, record: ShareGroupCurrentMemberAssignment) -> None:
-        self._update(members_of.with_assignment(self._known(record.member_id), record))
-
-    def _apply_no_current(self, record: ShareGroupCurrentMemberAssignmentTombstone) -> None:
-        member = self.members.get(record.member_id)
-        if member is not None:
-            self._update(members_of.without_assignment(member))
-
-    def _apply_target(self, record: ShareGroupTargetAssignmentMember) -> None:
-        self.target[record.member_id] = {t: written_and_read(some) for t, some in record.partitions.items()}
-
-    def _apply_no_target(self, record: ShareGroupTargetAssignmentMemberTombstone) -> None:
-        self.target.pop(record.member_id, None)
+    def _read_target(self, record: ShareGroupTargetAssignmentMember) -> Assignment:
+        return {topic_id: written_and_read(some) for topic_id, some in record.partitions.items()}
 
     def _apply_partition_metadata(self, record: Record) -> None:
         self.partition_metadata = record if isinstance(record, ShareGroupStatePartitionMetadata) else None
@@ -241,16 +194,7 @@ def is_homogeneous(subscribed: dict[str, int], members: int) -> bool:
     return all(count == members for count in subscribed.values())
 
 
-_CHANGES: Final[dict[type[Record], Callable[[ShareGroup, Any], None]]] = {
-    ShareGroupMetadata: ShareGroup._apply_epoch,
-    ShareGroupMemberMetadata: ShareGroup._apply_member,
-    ShareGroupMemberMetadataTombstone: ShareGroup._apply_no_member,
-    ShareGroupCurrentMemberAssignment: ShareGroup._apply_current,
-    ShareGroupCurrentMemberAssignmentTombstone: ShareGroup._apply_no_current,
-    ShareGroupTargetAssignmentMetadata: ShareGroup._apply_target_epoch,
-    ShareGroupTargetAssignmentMetadataTombstone: ShareGroup._apply_no_target_epoch,
-    ShareGroupTargetAssignmentMember: ShareGroup._apply_target,
-    ShareGroupTargetAssignmentMemberTombstone: ShareGroup._apply_no_target,
+_CHANGES: Final = changes_of(TYPES) | {
     ShareGroupStatePartitionMetadata: ShareGroup._apply_partition_metadata,
     ShareGroupStatePartitionMetadataTombstone: ShareGroup._apply_partition_metadata,
 }

@@ -49,7 +49,7 @@ class ShareGroups:
 
     def reconfigured(self, config: BrokerConfig) -> None:
         """What can be changed while the broker runs has changed. Kafka: GroupCoordinatorConfig's dynamic values."""
-        self.context.settings.assignment_interval_ms = ShareGroupSettings.of(config).assignment_interval_ms
+        self.context.reconfigured(ShareGroupSettings.of(config))
 
     @property
     def rebalances(self) -> int:

@@ -12,6 +12,7 @@ from kafkastub.coordinator.modern.assignment import Assignment
 from kafkastub.coordinator.modern.assignors.errors import AssignorError
 from kafkastub.coordinator.modern.partition_sets import known_order
 from kafkastub.coordinator.modern.records import Partitions
+from kafkastub.coordinator.modern.settings import ShareGroupSettings
 from kafkastub.coordinator.records import Record
 from kafkastub.coordinator.share import state_partitions
 from kafkastub.coordinator.share.context import ShareContext
@@ -23,7 +24,7 @@ from kafkastub.coordinator.share.records import (
     ShareGroupTargetAssignmentMetadata,
 )
 from kafkastub.coordinator.share.state_partitions import Initialization
-from kafkastub.coordinator.share.targets import compute, may_compute, told
+from kafkastub.coordinator.share.targets import compute, told
 from kafkastub.coordinator.turn import Turn
 from kafkastub.deadlines import Deadline
 from kafkawire.errors import ErrorCode, KafkaError
@@ -62,11 +63,12 @@ class Heartbeats:
     def beat(self, request: ShareGroupHeartbeatRequest, client_id: str, client_host: str, turn: Turn) -> Beat:
         """One heartbeat of a member that comes or stays. Raises what speaks against it; then nothing has happened."""
         context, member_id, epoch = self.context, request.member_id, request.member_epoch
+        records: list[Record] = []
         group = context.find(request.group_id)
         if group is not None and _says_nothing_new(group, request, client_id, client_host):
             return Beat(self._answer(group, member_id, epoch, turn), None)
         create = epoch == 0
-        group = context.known_or_new(request.group_id, create)
+        group = context.known_or_new(request.group_id, create, records)
         self._check_room(group, member_id)
         member = group.members.get(member_id) if create else group.member(member_id)
         if member is None:
@@ -74,7 +76,6 @@ class Heartbeats:
         _check_epoch(member, epoch)
         updated = _updated(member, request, client_id, client_host)
 
-        records: list[Record] = []
         raised = _subscription_changes(group, member, updated, records)
         if group.target_epoch >= group.epoch:
             raised = state_partitions.assignment_pending(group) or raised
@@ -98,11 +99,9 @@ class Heartbeats:
         return Beat(answer, initialization)
 
     def _answer(self, group: ShareGroup, member_id: str, epoch: int, turn: Turn) -> ShareGroupHeartbeatResponse:
-        self.arm_session(group, member_id, turn)
+        settings = self.arm_session(group, member_id, turn)
         return ShareGroupHeartbeatResponse(
-            member_id=member_id,
-            member_epoch=epoch,
-            heartbeat_interval_ms=self.context.heartbeat_interval_ms(group.group_id),
+            member_id=member_id, member_epoch=epoch, heartbeat_interval_ms=settings.heartbeat_interval_ms
         )
 
     def _check_room(self, group: ShareGroup, member_id: str) -> None:
@@ -135,8 +134,8 @@ class Heartbeats:
 
         Raises UNKNOWN_SERVER_ERROR where the assignor fails. Kafka: maybeUpdateTargetAssignment.
         """
-        interval = self.context.assignment_interval_ms(group.group_id)
-        if group.target_epoch >= epoch or not may_compute(group, interval, turn.timer_ms):
+        interval = self.context.of(group.group_id).assignment_interval_ms
+        if group.target_epoch >= epoch or not group.may_compute(interval, turn.timer_ms):
             return group.target_epoch, group.target_of(updated.member_id)
         try:
             return epoch, compute(self.context, group, epoch, updated, homogeneous, records, turn.broker_ms)
@@ -207,15 +206,17 @@ class Heartbeats:
 
     # -- sessions ------------------------------------------------------------------------------------------------
 
-    def arm_session(self, group: ShareGroup, member_id: str, turn: Turn) -> None:
-        """The member is alive: its session counts anew."""
+    def arm_session(self, group: ShareGroup, member_id: str, turn: Turn) -> ShareGroupSettings:
+        """The member is alive: its session counts anew. Gives what the group goes by."""
+        settings = self.context.of(group.group_id)
         session = group.sessions.get(member_id)
         if session is None:
             session = group.sessions[member_id] = Deadline(
                 ("session", group.group_id, member_id), lambda later: self.expel(group, member_id, later)
             )
-        group.session_timeout_ms = self.context.session_timeout_ms(group.group_id)
+        group.session_timeout_ms = settings.session_timeout_ms
         self.context.groups.deadlines.arm(session, turn.timer_ms + group.session_timeout_ms)
+        return settings
 
     def expel(self, group: ShareGroup, member_id: str, turn: Turn) -> None:
         """The session is over: the member is out, if it is still there."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Final
 
+from kafkastub.coordinator.modern.group import MemberForms
 from kafkastub.coordinator.modern.partition_sets import written_and_read
 from kafkastub.coordinator.modern.records import Partitions
 from kafkastub.coordinator.share.records import (
@@ -87,3 +88,6 @@ def assignment_record(group_id: str, member: ShareMember) -> ShareGroupCurrentMe
     return ShareGroupCurrentMemberAssignment(
         group_id, member.member_id, member.member_epoch, member.previous_member_epoch, member.state, member.assigned
     )
+
+
+FORMS: Final = MemberForms(ShareMember, with_metadata, with_assignment, without_assignment)

@@ -5,27 +5,18 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Set
 
 from kafkastub.coordinator.cluster import ClusterImage
-from kafkastub.coordinator.modern.assignment import Assignment, GroupSpec, MemberSubscription
+from kafkastub.coordinator.modern.assignment import NO_ASSIGNMENT, Assignment, GroupSpec, MemberSubscription
 from kafkastub.coordinator.modern.records import Partitions
 from kafkastub.coordinator.modern.subscribed import Describer
 from kafkastub.coordinator.records import Record
 from kafkastub.coordinator.share.context import ShareContext
-from kafkastub.coordinator.share.group import NO_ASSIGNMENT, ShareGroup
+from kafkastub.coordinator.share.group import ShareGroup
 from kafkastub.coordinator.share.member import ShareMember
 from kafkastub.coordinator.share.records import (
     ShareGroupTargetAssignmentMember,
     ShareGroupTargetAssignmentMetadata,
 )
 from kafkawire.java_order import copied, string_map_order
-
-
-def may_compute(group: ShareGroup, interval_ms: int, timer_ms: int) -> bool:
-    """Whether it is time for a new target. Kafka: canComputeNextTargetAssignment.
-
-    Kafka counts from the record's timestamp. Here the interval runs on timer time, so that a test which has stopped the
-    broker's clock still sees its groups settle.
-    """
-    return group.assigned_at is None or timer_ms >= group.assigned_at + interval_ms
 
 
 def topic_ids_of(names: frozenset[str], image: ClusterImage) -> Set[bytes]:

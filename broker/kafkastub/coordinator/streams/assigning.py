@@ -122,13 +122,7 @@ class Assigning:
         return delay is not None and delay.at is not None
 
     def _may_compute(self, group: StreamsGroup, turn: Turn) -> bool:
-        """Whether it is time for a new target. Kafka: canComputeNextTargetAssignment.
-
-        Kafka counts from the record's timestamp. Here the interval runs on timer time, so that a test which has
-        stopped the broker's clock still sees its groups settle.
-        """
-        since, interval_ms = group.assigned_at, self.context.of(group.group_id).assignment_interval_ms
-        return since is None or turn.timer_ms >= since + interval_ms
+        return group.may_compute(self.context.of(group.group_id).assignment_interval_ms, turn.timer_ms)
 
     def _compute(
         self,

@@ -52,7 +52,7 @@ class StreamsGroups:
 
     def reconfigured(self, config: BrokerConfig) -> None:
         """What can be changed while the broker runs has changed. Kafka: GroupCoordinatorConfig's dynamic values."""
-        self.context.reconfigured(StreamsGroupSettings.of(config).assignment_interval_ms)
+        self.context.reconfigured(StreamsGroupSettings.of(config))
 
     @property
     def rebalances(self) -> int:

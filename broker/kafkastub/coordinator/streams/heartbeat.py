@@ -151,12 +151,11 @@ class Heartbeats:
     def _find(self, beat: _Heartbeat) -> None:
         """The group and the member. Raises GROUP_ID_NOT_FOUND, GROUP_MAX_SIZE_REACHED, and what speaks against it."""
         request, group_id = beat.request, beat.request.group_id
+        beat.group = self.context.known_or_new(group_id, beat.joins, beat.records)
+        beat.is_new = self.context.find(group_id) is not beat.group
         if beat.joins:
-            beat.group, beat.is_new = self.context.known_or_new(group_id, beat.records)
             settings = self.context.settings
             joining.check_room(beat.group, request, settings.max_size, settings.rules.known_have_room)
-        else:
-            beat.group = self.context.known(group_id, "Streams group {} not found.")
         if request.instance_id is None:
             beat.before = joining.dynamic_member(beat.group, request)
             return

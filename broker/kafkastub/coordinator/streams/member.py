@@ -8,6 +8,7 @@ from enum import IntEnum
 from types import MappingProxyType
 from typing import Final, TypeVar
 
+from kafkastub.coordinator.modern.group import MemberForms
 from kafkastub.coordinator.streams.records import (
     Endpoint,
     EpochsOfKinds,
@@ -157,3 +158,6 @@ def _in_order(tasks: Mapping[str, V]) -> Mapping[str, V]:
     if len(tasks) < 2:
         return tasks
     return in_map_order({subtopology_id: tasks[subtopology_id] for subtopology_id in sorted(tasks, key=string_order)})
+
+
+FORMS: Final = MemberForms(StreamsMember, with_metadata, with_assignment, without_assignment)
