@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from itertools import islice
 from random import Random
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from kafkastub.config import BrokerConfig, Profile
 from kafkastub.coordinator import commits, deletion, loading
@@ -30,9 +30,12 @@ from kafkawire.messages.txn_offset_commit_request import TxnOffsetCommitRequest
 
 if TYPE_CHECKING:
     from kafkastub.coordinator.consumer.groups import ConsumerGroups
+    from kafkastub.coordinator.modern.groups import ModernGroups
     from kafkastub.coordinator.share.groups import ShareGroups
     from kafkastub.coordinator.streams.groups import StreamsGroups
 
+_MODERN: Final = ("consumer", "share", "streams")
+"""The types with epochs."""
 _MOST_FIRED: Final = 50
 """Deadlines in a turn: to lose one of ten thousand members takes a fifth of a millisecond."""
 
@@ -110,24 +113,25 @@ class GroupCoordinator(Groups):
             self.types = {**self.types, self._streams.name: self._streams}
         return self._streams
 
+    def _of_type(self, name: str) -> ModernGroups[Any, Any]:
+        """The requests of a type with epochs, by its name."""
+        made: ModernGroups[Any, Any] = getattr(self, name)
+        return made
+
+    def _modern(self) -> list[ModernGroups[Any, Any]]:
+        """The types with epochs for which anybody has asked yet."""
+        return [self._of_type(name) for name in _MODERN if name in self.types]
+
     def metadata_changed(self, names: Iterable[str]) -> None:
         """Topics were created, grown or deleted, or their replicas moved: for the groups that go by them."""
         names = list(names)
-        if self._consumer is not None:
-            self._consumer.metadata_changed(names)
-        if self._share is not None:
-            self._share.metadata_changed(names)
-        if self._streams is not None:
-            self._streams.metadata_changed(names)
+        for one in self._modern():
+            one.metadata_changed(names)
 
     def reconfigured(self) -> None:
         """The broker's configuration was changed while it runs: of these groups, how often they are assigned anew."""
-        if self._consumer is not None:
-            self._consumer.reconfigured(self._config)
-        if self._share is not None:
-            self._share.reconfigured(self._config)
-        if self._streams is not None:
-            self._streams.reconfigured(self._config)
+        for one in self._modern():
+            one.reconfigured(self._config)
 
     @property
     def consumer_rebalances(self) -> int:
@@ -153,12 +157,8 @@ class GroupCoordinator(Groups):
         """It takes another one's place: its meters go on."""
         self.meters = before.meters
         self.classic.rebalancer.completed_rebalances = before.completed_rebalances
-        if before._consumer is not None:
-            self.consumer.context.rebalances = before._consumer.rebalances
-        if before._share is not None:
-            self.share.context.rebalances = before._share.rebalances
-        if before._streams is not None:
-            self.streams.context.rebalances = before._streams.rebalances
+        for one in before._modern():
+            self._of_type(one.name).context.rebalances = one.rebalances
 
     # -- offsets -------------------------------------------------------------------------------------------------
 
@@ -298,12 +298,9 @@ class GroupCoordinator(Groups):
 
     def _load_types(self) -> None:
         """There have to be the types of all groups that the records know."""
-        if self.hard.consumer:
-            _ = self.consumer
-        if self.hard.share:
-            _ = self.share
-        if self.hard.streams:
-            _ = self.streams
+        for name in _MODERN:
+            if self.hard.of_type(name):
+                self._of_type(name)
 
     # -- groups --------------------------------------------------------------------------------------------------
 

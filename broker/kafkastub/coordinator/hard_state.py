@@ -74,6 +74,11 @@ class HardState:
         self.share: dict[str, Any] = {}
         self.streams: dict[str, Any] = {}
 
+    def of_type(self, group_type: str) -> dict[str, Any]:
+        """The groups of a type with epochs, by id."""
+        groups: dict[str, Any] = getattr(self, group_type)
+        return groups
+
     def copy(self) -> HardState:
         """Another one that is the same; records, which nobody changes, are shared."""
         copied = HardState()
@@ -96,7 +101,7 @@ class HardState:
         elif isinstance(record, PendingOffsets):
             self.offsets.apply_pending(record)
         elif isinstance(record, TypedRecord):
-            _of_type(record.group_type).apply(getattr(self, record.group_type), record)
+            _of_type(record.group_type).apply(self.of_type(record.group_type), record)
 
     def complete(self, marker: TransactionMarker) -> None:
         """Make a marker true, in its groups."""
@@ -108,7 +113,7 @@ class HardState:
             return self.generations.get(key)
         from kafkastub.coordinator import typed_state
 
-        return typed_state.held(getattr(self, key.group_type), key)
+        return typed_state.held(self.of_type(key.group_type), key)
 
     def knows(self, group_id: str) -> bool:
         """Whether there is anything of the group."""

@@ -7,9 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from random import Random
-from typing import Final
 
-from kafkastub.config import BrokerConfig
 from kafkastub.coordinator.consumer import targets_by_hand, validation
 from kafkastub.coordinator.consumer.context import ConsumerContext
 from kafkastub.coordinator.consumer.describe import described
@@ -21,10 +19,10 @@ from kafkastub.coordinator.consumer.held import HeldRevocations
 from kafkastub.coordinator.consumer.member import (
     LEAVE_GROUP_MEMBER_EPOCH,
     LEAVE_GROUP_STATIC_MEMBER_EPOCH,
-    MemberState,
 )
 from kafkastub.coordinator.group import Group
 from kafkastub.coordinator.groups import Groups
+from kafkastub.coordinator.modern.groups import ModernGroups
 from kafkastub.coordinator.modern.settings import ConsumerSettings
 from kafkastub.coordinator.turn import Turn
 from kafkawire.errors import KafkaError
@@ -33,41 +31,25 @@ from kafkawire.messages.consumer_group_heartbeat_request import ConsumerGroupHea
 from kafkawire.messages.consumer_group_heartbeat_response import ConsumerGroupHeartbeatResponse
 
 
-class ConsumerGroups:
-    """A `GroupType`, and the requests of the consumer protocol.
+class ConsumerGroups(ModernGroups[ConsumerGroup, ConsumerSettings]):
+    """The group type, and the requests of the consumer protocol.
 
     Args:
         groups: all groups, of every type.
         random: makes member ids.
     """
 
-    __slots__ = ("_topic_ids", "context", "fencing", "heartbeats")
+    __slots__ = ("_topic_ids", "fencing", "heartbeats")
 
-    name: Final = ConsumerGroup.group_type
+    name = ConsumerGroup.group_type
+    context: ConsumerContext
 
     def __init__(self, groups: Groups, settings: ConsumerSettings, random: Random) -> None:
-        self.context = ConsumerContext(groups, settings)
-        self.fencing = Fencing(self.context)
-        self.heartbeats = Heartbeats(self.context, self.fencing, random)
+        context = ConsumerContext(groups, settings)
+        self.fencing = Fencing(context)
+        super().__init__(context, self.fencing.expel)
+        self.heartbeats = Heartbeats(context, self.fencing, random)
         self._topic_ids = self._ids_now()
-
-    @property
-    def settings(self) -> ConsumerSettings:
-        """The broker's part of the configuration; may be changed while it runs."""
-        return self.context.settings
-
-    def reconfigured(self, config: BrokerConfig) -> None:
-        """What can be changed while the broker runs has changed. Kafka: GroupCoordinatorConfig's dynamic values."""
-        self.context.reconfigured(ConsumerSettings.of(config))
-
-    @property
-    def rebalances(self) -> int:
-        """How often a group's epoch was raised because of a subscription or of the topics."""
-        return self.context.rebalances
-
-    def find(self, group_id: str) -> ConsumerGroup | None:
-        """The group, where there is one of this type."""
-        return self.context.find(group_id)
 
     # -- requests ------------------------------------------------------------------------------------------------
 
@@ -113,10 +95,7 @@ class ConsumerGroups:
         return described(group, self.context.default_assignor, self.context.image)
 
     def metadata_changed(self, names: Iterable[str]) -> None:
-        """Topics were created, grown or deleted: groups that subscribe to them look again at their next heartbeat.
-
-        Where one was created, groups with regular expressions look too. Kafka: onMetadataUpdate.
-        """
+        """Topics were created, grown or deleted; where one was created, groups with regular expressions look too."""
         names = list(names)
         image, known, created = self.context.image, self._topic_ids, False
         for name in names:
@@ -127,10 +106,7 @@ class ConsumerGroups:
                 known[name], created = topic_id, True
         if created:
             self.heartbeats.expressions.version += 1
-        for group_id in self.context.topics.changed(names):
-            group = self.find(group_id)
-            if group is not None:
-                group.metadata_stale = True
+        super().metadata_changed(names)
 
     def _ids_now(self) -> dict[str, bytes]:
         image = self.context.image
@@ -169,46 +145,10 @@ class ConsumerGroups:
         if group is not None and group.held is not None:
             group.held.release(member_id)
 
-    def end_session(self, group_id: str, member_id: str, broker_ms: int, timer_ms: int) -> Turn:
-        """What the end of the member's session does, at once. Raises GROUP_ID_NOT_FOUND, UNKNOWN_MEMBER_ID."""
-        turn, group = Turn(broker_ms, timer_ms), self.context.known(group_id)
-        self.fencing.expel(group, group.member(member_id).member_id, turn)
-        return turn
-
     # -- a group type --------------------------------------------------------------------------------------------
-
-    def new(self, group_id: str, broker_ms: int) -> ConsumerGroup:
-        """An empty group."""
-        return self.context.new(group_id)
-
-    def group_ids(self) -> Iterable[str]:
-        """The groups with records."""
-        return self.context.groups.hard.consumer
-
-    def revive(self, group_id: str, turn: Turn) -> ConsumerGroup:
-        """The group as its records say."""
-        group, state = self.context.new(group_id), self.context.groups.hard.consumer.get(group_id)
-        if state is None:
-            return group
-        for record in state.records():
-            group.apply(record)
-        if group.target_timestamp:
-            group.assigned_at = turn.timer_ms - max(turn.broker_ms - group.target_timestamp, 0)
-        return group
 
     def revived(self, group: Group, turn: Turn) -> None:
         """The members' sessions begin, and the rebalance timeouts of those who have to revoke."""
         assert isinstance(group, ConsumerGroup)
-        timeout = self.context.of(group.group_id).session_timeout_ms
-        for member in group.members.values():
-            self.fencing.arm_session(group, member.member_id, timeout, turn)
-            if member.state is MemberState.UNREVOKED_PARTITIONS:
-                self.fencing.arm_rebalance(group, member, turn)
+        self.fencing.watch_all(group, self.context.of(group.group_id).session_timeout_ms, turn)
         self.heartbeats.expressions.revived(group, turn)
-
-    def give_way(self, group: Group, turn: Turn) -> None:
-        """Nobody is parked in it."""
-
-    def unload(self, group: Group, turn: Turn) -> None:
-        """The group is forgotten; nobody is parked in it."""
-        group.end(turn.broker_ms)

@@ -92,7 +92,7 @@ class Heartbeats:
         group.metadata_stale = group.metadata_stale and not looked
         self.context.write(group, records, turn)
         if after is not updated:
-            self._watch(group, after, turn)
+            self.fencing.watch(group, after, turn)
         answer = self._answer(group, member_id, after.member_epoch, turn)
         if create or _is_full(request) or member.assigned != after.assigned:
             answer.assignment = assignment_of(after.assigned, member.assigned)
@@ -104,13 +104,6 @@ class Heartbeats:
         return ConsumerGroupHeartbeatResponse(
             member_id=member_id, member_epoch=epoch, heartbeat_interval_ms=settings.heartbeat_interval_ms
         )
-
-    def _watch(self, group: ConsumerGroup, member: ConsumerMember, turn: Turn) -> None:
-        """It has time to let go of what it has lost."""
-        if member.state is MemberState.UNREVOKED_PARTITIONS:
-            self.fencing.arm_rebalance(group, member, turn)
-        else:
-            self.fencing.cancel_rebalance(group, member.member_id)
 
 
 def _says_nothing_new(

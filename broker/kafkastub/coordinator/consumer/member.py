@@ -53,6 +53,11 @@ class ConsumerMember:
     pending_revocation: EpochsOfPartitions = field(default_factory=lambda: NOTHING)
     classic: ClassicMemberMetadata | None = None
 
+    @property
+    def must_revoke(self) -> bool:
+        """Whether it stays where it is until it has let go of partitions."""
+        return self.state is MemberState.UNREVOKED_PARTITIONS
+
     def is_reconciled_to(self, epoch: int) -> bool:
         """Whether it has all of its target of that epoch and nothing else."""
         return self.state is MemberState.STABLE and self.member_epoch == epoch

@@ -22,6 +22,10 @@ class ReconcilingMember(ModernMember, Protocol):
     @property
     def rebalance_timeout_ms(self) -> int: ...
 
+    @property
+    def must_revoke(self) -> bool:
+        """Whether it stays where it is until it has let go of something."""
+
     def is_reconciled_to(self, epoch: int) -> bool:
         """Whether it has all of its target of that epoch and nothing else."""
 

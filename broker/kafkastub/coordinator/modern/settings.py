@@ -69,6 +69,11 @@ class ModernSettings:
     max_size: int = 2**31 - 1
     empty_is_assigned: bool = True
 
+    @staticmethod
+    def of(values: BrokerConfig) -> ModernSettings:
+        """From the broker's configuration."""
+        raise NotImplementedError
+
 
 @dataclass(slots=True)
 class ConsumerSettings(ModernSettings):

@@ -62,6 +62,20 @@ class Watching(Generic[Group, Timers]):
         if timers is not None and timers.rebalance is not None:
             timers.rebalance.cancel()
 
+    def watch(self, group: Group, member: ReconcilingMember, turn: Turn) -> None:
+        """The member has changed: it has time to let go of what it has lost, if it has."""
+        if member.must_revoke:
+            self.arm_rebalance(group, member, turn)
+        else:
+            self.cancel_rebalance(group, member.member_id)
+
+    def watch_all(self, group: Group, session_timeout_ms: int, turn: Turn) -> None:
+        """The group has come to life: its members' deadlines count from now on."""
+        for member in list(group.members.values()):
+            self.arm_session(group, member.member_id, session_timeout_ms, turn)
+            if member.must_revoke:
+                self.arm_rebalance(group, member, turn)
+
     def expel(self, group: Group, member_id: str, turn: Turn, epoch: int | None = None) -> None:
         """A deadline is over: the member is out, if it is still there, and in that epoch."""
         member = group.members.get(member_id)

@@ -7,11 +7,10 @@ Kafka: GroupMetadataManager (shareGroupHeartbeat, …Leave, …Describe, initial
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from typing import Final
 
-from kafkastub.config import BrokerConfig
 from kafkastub.coordinator.group import Group
 from kafkastub.coordinator.groups import Groups
+from kafkastub.coordinator.modern.groups import ModernGroups
 from kafkastub.coordinator.modern.settings import ShareGroupSettings
 from kafkastub.coordinator.share import offsets, state_partitions
 from kafkastub.coordinator.share.context import ShareContext
@@ -27,38 +26,22 @@ from kafkawire.messages.share_group_describe_response import DescribedGroup
 from kafkawire.messages.share_group_heartbeat_request import ShareGroupHeartbeatRequest
 
 
-class ShareGroups:
-    """A `GroupType`, and the requests of share groups.
+class ShareGroups(ModernGroups[ShareGroup, ShareGroupSettings]):
+    """The group type, and the requests of share groups.
 
     Args:
         groups: all groups, of every type.
     """
 
-    __slots__ = ("context", "heartbeats")
+    __slots__ = ("heartbeats",)
 
-    name: Final = ShareGroup.group_type
+    name = ShareGroup.group_type
+    context: ShareContext
 
     def __init__(self, groups: Groups, settings: ShareGroupSettings) -> None:
-        self.context = ShareContext(groups, settings)
-        self.heartbeats = Heartbeats(self.context)
-
-    @property
-    def settings(self) -> ShareGroupSettings:
-        """The broker's part of the configuration; may be changed while it runs."""
-        return self.context.settings
-
-    def reconfigured(self, config: BrokerConfig) -> None:
-        """What can be changed while the broker runs has changed. Kafka: GroupCoordinatorConfig's dynamic values."""
-        self.context.reconfigured(ShareGroupSettings.of(config))
-
-    @property
-    def rebalances(self) -> int:
-        """How often a group's epoch was raised by a heartbeat."""
-        return self.context.rebalances
-
-    def find(self, group_id: str) -> ShareGroup | None:
-        """The group, where there is one of this type."""
-        return self.context.find(group_id)
+        context = ShareContext(groups, settings)
+        self.heartbeats = Heartbeats(context)
+        super().__init__(context, self.heartbeats.expel)
 
     # -- requests ------------------------------------------------------------------------------------------------
 
@@ -88,22 +71,6 @@ class ShareGroups:
         if type(group) is not ShareGroup:
             return None
         return described(group, self.context.assignor.name, self.context.image)
-
-    def metadata_changed(self, names: Iterable[str]) -> None:
-        """Topics were created, grown or deleted: groups that subscribe to them look again at their next heartbeat.
-
-        Kafka: onMetadataUpdate.
-        """
-        for group_id in self.context.topics.changed(names):
-            group = self.find(group_id)
-            if group is not None:
-                group.metadata_stale = True
-
-    def end_session(self, group_id: str, member_id: str, broker_ms: int, timer_ms: int) -> Turn:
-        """What the end of the member's session does, at once. Raises GROUP_ID_NOT_FOUND, UNKNOWN_MEMBER_ID."""
-        turn, group = Turn(broker_ms, timer_ms), self.context.known(group_id)
-        self.heartbeats.expel(group, group.member(member_id).member_id, turn)
-        return turn
 
     # -- the share coordinator -----------------------------------------------------------------------------------
 
@@ -190,24 +157,10 @@ class ShareGroups:
 
     # -- a group type --------------------------------------------------------------------------------------------
 
-    def new(self, group_id: str, broker_ms: int) -> ShareGroup:
-        """An empty group."""
-        return self.context.new(group_id)
-
-    def group_ids(self) -> Iterable[str]:
-        """The groups with records."""
-        return self.context.groups.hard.share
-
     def revive(self, group_id: str, turn: Turn) -> ShareGroup:
         """The group as its records say."""
-        group, state = self.context.new(group_id), self.context.groups.hard.share.get(group_id)
-        if state is None:
-            return group
-        for record in state.records():
-            group.apply(record)
+        group = super().revive(group_id, turn)
         group.initializing_since = turn.timer_ms
-        if group.target_timestamp:
-            group.assigned_at = turn.timer_ms - max(turn.broker_ms - group.target_timestamp, 0)
         return group
 
     def revived(self, group: Group, turn: Turn) -> None:
@@ -215,10 +168,3 @@ class ShareGroups:
         assert isinstance(group, ShareGroup)
         for member_id in group.members:
             self.heartbeats.arm_session(group, member_id, turn)
-
-    def give_way(self, group: Group, turn: Turn) -> None:
-        """Nobody is parked in it; and no other type takes its place."""
-
-    def unload(self, group: Group, turn: Turn) -> None:
-        """The group is forgotten; nobody is parked in it."""
-        group.end(turn.broker_ms)

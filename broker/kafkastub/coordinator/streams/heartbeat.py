@@ -18,7 +18,7 @@ from kafkastub.coordinator.streams.configured import ConfiguredTopology, configu
 from kafkastub.coordinator.streams.context import StreamsContext
 from kafkastub.coordinator.streams.fencing import Fencing
 from kafkastub.coordinator.streams.group import StreamsGroup
-from kafkastub.coordinator.streams.member import MemberState, StreamsMember, assignment_record, metadata_record
+from kafkastub.coordinator.streams.member import StreamsMember, assignment_record, metadata_record
 from kafkastub.coordinator.streams.reconciliation import Reconciliation
 from kafkastub.coordinator.streams.records import NO_TOPOLOGY_EPOCH, StreamsGroupMetadata, StreamsGroupTopology
 from kafkastub.coordinator.streams.soft_state import SoftState
@@ -350,9 +350,7 @@ class Heartbeats:
             group.soft, group.metadata_stale = SoftState(), True
         if beat.has_target:
             group.assigned_at = turn.timer_ms
-        if after != before and after.state is MemberState.UNREVOKED_TASKS:
-            self.fencing.arm_rebalance(group, after, turn)
-        elif after != before:
-            self.fencing.cancel_rebalance(group, after.member_id)
+        if after != before:
+            self.fencing.watch(group, after, turn)
         session_timeout_ms = self.context.of(group.group_id).session_timeout_ms
         self.fencing.arm_session(group, after.member_id, session_timeout_ms, turn)

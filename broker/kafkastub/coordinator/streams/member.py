@@ -67,6 +67,11 @@ class StreamsMember:
     assigned: TasksTupleWithEpochs = EMPTY_WITH_EPOCHS
     pending_revocation: TasksTupleWithEpochs = EMPTY_WITH_EPOCHS
 
+    @property
+    def must_revoke(self) -> bool:
+        """Whether it stays where it is until it has let go of tasks."""
+        return self.state is MemberState.UNREVOKED_TASKS
+
     def is_reconciled_to(self, epoch: int) -> bool:
         """Whether it has its target of that epoch."""
         return self.state is MemberState.STABLE and self.member_epoch == epoch

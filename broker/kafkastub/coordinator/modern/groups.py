@@ -1,0 +1,93 @@
+"""What makes the groups of a type with epochs, whatever the type: how they come out of their records and go."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, ClassVar, Generic
+
+from kafkastub.config import BrokerConfig
+from kafkastub.coordinator.group import Group
+from kafkastub.coordinator.modern.context import Modern, ModernContext, Settings
+from kafkastub.coordinator.turn import Turn
+
+
+class ModernGroups(Generic[Modern, Settings]):
+    """A `GroupType`, and the requests that every type knows.
+
+    Args:
+        expel: ends a member's session.
+    """
+
+    __slots__ = ("_expel", "context")
+
+    name: ClassVar[str]
+
+    def __init__(self, context: ModernContext[Modern, Settings], expel: Callable[[Modern, str, Turn], None]) -> None:
+        self.context = context
+        self._expel = expel
+
+    @property
+    def settings(self) -> Settings:
+        """The broker's part of the configuration; may be changed while it runs."""
+        return self.context.settings
+
+    def reconfigured(self, config: BrokerConfig) -> None:
+        """What can be changed while the broker runs has changed. Kafka: GroupCoordinatorConfig's dynamic values."""
+        now: Any = type(self.context.settings).of(config)
+        self.context.reconfigured(now)
+
+    @property
+    def rebalances(self) -> int:
+        """How often a heartbeat has raised a group's epoch."""
+        return self.context.rebalances
+
+    def find(self, group_id: str) -> Modern | None:
+        """The group, where there is one of this type."""
+        return self.context.find(group_id)
+
+    def metadata_changed(self, names: Iterable[str]) -> None:
+        """Topics were created, grown or deleted: groups that need them look again at their next heartbeat.
+
+        Kafka: onMetadataUpdate.
+        """
+        for group_id in self.context.topics.changed(names):
+            group = self.find(group_id)
+            if group is not None:
+                group.metadata_stale = True
+
+    def end_session(self, group_id: str, member_id: str, broker_ms: int, timer_ms: int) -> Turn:
+        """What the end of the member's session does, at once. Raises GROUP_ID_NOT_FOUND, UNKNOWN_MEMBER_ID."""
+        turn, group = Turn(broker_ms, timer_ms), self.context.known(group_id)
+        self._expel(group, group.member(member_id).member_id, turn)
+        return turn
+
+    # -- a group type --------------------------------------------------------------------------------------------
+
+    def new(self, group_id: str, broker_ms: int) -> Modern:
+        """An empty group."""
+        return self.context.new(group_id)
+
+    def group_ids(self) -> Iterable[str]:
+        """The groups with records."""
+        return self.context.groups.hard.of_type(self.name)
+
+    def revive(self, group_id: str, turn: Turn) -> Modern:
+        """The group as its records say."""
+        group, state = self.context.new(group_id), self.context.groups.hard.of_type(self.name).get(group_id)
+        if state is not None:
+            for record in state.records():
+                group.apply(record)
+            if group.target_timestamp:
+                group.assigned_at = turn.timer_ms - max(turn.broker_ms - group.target_timestamp, 0)
+        return group
+
+    def revived(self, group: Group, turn: Turn) -> None:
+        """The members' sessions begin."""
+        raise NotImplementedError
+
+    def give_way(self, group: Group, turn: Turn) -> None:
+        """Nobody is parked in it."""
+
+    def unload(self, group: Group, turn: Turn) -> None:
+        """The group is forgotten; nobody is parked in it."""
+        group.end(turn.broker_ms)
