@@ -83,6 +83,7 @@ _MARKERS = "state/transactions/markers.py"
 _RECONCILIATION = "coordinator/consumer/reconciliation.py"
 _STEPS = "coordinator/consumer/steps.py"
 _FENCING = "coordinator/consumer/fencing.py"
+_WATCHING = "coordinator/modern/watching.py"
 _SAYING = "sharing/acknowledging.py"
 _ACQUIRING = "sharing/acquiring.py"
 _SESSIONS = "sharing/sessions.py"
@@ -300,8 +301,8 @@ MUTANTS = (
     Mutant(_STEPS, "and known.member_epoch != LEAVE_GROUP_STATIC_MEMBER_EPOCH:", "and False:", "ConsumerGroupHeartbeat"),
     Mutant(_FENCING, "        epoch = group.epoch + 1", "        epoch = group.epoch", "ConsumerGroupHeartbeat"),
     Mutant(_FENCING, "        if len(members) == len(group.members) and", "        if False and", "ConsumerGroupHeartbeat"),
-    Mutant(_FENCING, "known_static_member(request.instance_id, request.member_id)", "known_static_member(request.instance_id, None)", "ConsumerGroupHeartbeat"),
-    Mutant(_FENCING, "if request.member_epoch == LEAVE_GROUP_STATIC_MEMBER_EPOCH:", "if False:", "ConsumerGroupHeartbeat"),
+    Mutant(_WATCHING, "known_static_member(request.instance_id, request.member_id)", "known_static_member(request.instance_id, None)", "ConsumerGroupHeartbeat"),
+    Mutant(_WATCHING, "if request.member_epoch == LEAVE_GROUP_STATIC_MEMBER_EPOCH:", "if False:", "ConsumerGroupHeartbeat"),
     Mutant("coordinator/consumer/validation.py", "if version >= 1 or epoch > 0", "if epoch > 0", "ConsumerGroupHeartbeat"),
     Mutant("coordinator/consumer/validation.py", "if request.rebalance_timeout_ms == -1:", "if False:", "ConsumerGroupHeartbeat"),
     Mutant("coordinator/consumer/heartbeat.py", "if create or _is_full(request) or", "if create or", "ConsumerGroupHeartbeat"),
@@ -329,7 +330,7 @@ MUTANTS = (
     Mutant(_SESSIONS, "        for partition in forgotten:", "        for partition in ():", "ShareFetch"),
     Mutant(_SESSIONS, "            session.partitions.setdefault(partition, True)", "            pass", "ShareFetch"),
     Mutant(_SHARING_HEARTBEAT, "raised = state_partitions.assignment_pending(group) or raised", "pass", "ShareGroupHeartbeat"),
-    Mutant(_SHARING_HEARTBEAT, "    elif epoch != before:", "    elif True:", "ShareGroupHeartbeat"),
+    Mutant(_SHARING_HEARTBEAT, "    if epoch != before:", "    if True:", "ShareGroupHeartbeat"),
     Mutant(_SHARING_HEARTBEAT, "    if epoch in (0, known):", "    if epoch == 0 or epoch >= known:", "ShareGroupHeartbeat"),
     Mutant(_SHARING_HEARTBEAT, "if create or request.subscribed_topic_names is not None or", "if True or", "ShareGroupHeartbeat"),
     Mutant(_SHARING_HEARTBEAT, "if create or request.subscribed_topic_names is not None or", "if", "ShareGroupHeartbeat"),
@@ -360,7 +361,7 @@ MUTANTS = (
     Mutant(_STREAMS + "joining.py", "    if there.member_epoch != LEAVE_GROUP_STATIC_MEMBER_EPOCH:", "    if False:", "StreamsGroupHeartbeat"),
     Mutant(_STREAMS + "joining.py", "        or not _are_in(request.active_tasks, assigned.active)", "", "StreamsGroupHeartbeat"),
     Mutant(_STREAMS + "joining.py", "    if epoch > known:", "    if False:", "StreamsGroupHeartbeat"),
-    Mutant(_STREAMS + "fencing.py", "            if request.member_epoch == LEAVE_GROUP_STATIC_MEMBER_EPOCH:", "            if False:", "StreamsGroupHeartbeat"),
+    Mutant(_WATCHING, "        if request.member_epoch == LEAVE_GROUP_STATIC_MEMBER_EPOCH:", "        if False:", "StreamsGroupHeartbeat"),
     Mutant(_STREAMS + "assigning.py", "        if self._waits(group.group_id):", "        if False:", "StreamsGroupHeartbeat"),
     Mutant(_STREAMS + "assigning.py", "        if not self._may_compute(group, turn):", "        if False:", "StreamsGroupHeartbeat"),
     Mutant(_STREAMS + "assigning.py", 'int(dict(configs).get(NUM_STANDBY_REPLICAS, "0"))', "0", "StreamsGroupHeartbeat"),

@@ -7,12 +7,7 @@ from dataclasses import replace
 
 from kafkastub.coordinator.consumer.context import ConsumerContext
 from kafkastub.coordinator.consumer.group import ConsumerGroup
-from kafkastub.coordinator.consumer.member import (
-    LEAVE_GROUP_STATIC_MEMBER_EPOCH,
-    NOTHING,
-    ConsumerMember,
-)
-from kafkastub.coordinator.consumer.member_records import assignment_record
+from kafkastub.coordinator.consumer.member import NOTHING, ConsumerMember
 from kafkastub.coordinator.consumer.records import (
     TYPES,
     ConsumerGroupMetadata,
@@ -20,6 +15,7 @@ from kafkastub.coordinator.consumer.records import (
     ConsumerGroupTargetAssignmentMetadata,
 )
 from kafkastub.coordinator.consumer.timers import MemberTimers
+from kafkastub.coordinator.modern.membership import LEAVE_GROUP_STATIC_MEMBER_EPOCH
 from kafkastub.coordinator.modern.watching import Watching
 from kafkastub.coordinator.records import Record
 from kafkastub.coordinator.turn import Turn
@@ -36,35 +32,25 @@ class Fencing(Watching[ConsumerGroup, MemberTimers]):
             has. Raises what speaks against it.
     """
 
-    __slots__ = ("context", "downgrade")
+    __slots__ = ("downgrade",)
 
     def __init__(self, context: ConsumerContext) -> None:
-        super().__init__(context.find, context.groups.deadlines, MemberTimers)
-        self.context = context
+        super().__init__(context, MemberTimers)
         self.downgrade: Callable[[ConsumerGroup, Collection[str], Turn], bool] = lambda group, leaving, turn: False
 
     def leave(self, request: ConsumerGroupHeartbeatRequest, turn: Turn) -> ConsumerGroupHeartbeatResponse:
         """A heartbeat with epoch -1, or -2: a static member that comes back. Raises errors."""
-        group = self.context.known(request.group_id)
-        if request.instance_id is None:
-            self.fence(group, [group.member(request.member_id)], turn)
-        else:
-            member = group.known_static_member(request.instance_id, request.member_id)
-            if request.member_epoch == LEAVE_GROUP_STATIC_MEMBER_EPOCH:
-                self._leave_for_a_while(group, member, turn)
-            else:
-                self.fence(group, [member], turn)
+        self.let_leave(self.context.known(request.group_id), request, turn)
         return ConsumerGroupHeartbeatResponse(member_id=request.member_id, member_epoch=request.member_epoch)
 
-    def _leave_for_a_while(self, group: ConsumerGroup, member: ConsumerMember, turn: Turn) -> None:
-        """Its session runs on; until it is over, what it has is kept for the instance's next member."""
-        left = replace(
-            member,
-            member_epoch=LEAVE_GROUP_STATIC_MEMBER_EPOCH,
-            assigned={topic_id: dict.fromkeys(some, 0) for topic_id, some in member.assigned.items()},
-            pending_revocation=NOTHING,
-        )
-        self.context.write(group, [assignment_record(group.group_id, left)], turn)
+    def _left_for_a_while(self, member: ConsumerMember) -> ConsumerMember:
+        assigned = {topic_id: dict.fromkeys(some, 0) for topic_id, some in member.assigned.items()}
+        epoch = LEAVE_GROUP_STATIC_MEMBER_EPOCH
+        return replace(member, member_epoch=epoch, assigned=assigned, pending_revocation=NOTHING)
+
+    def fence_one(self, group: ConsumerGroup, member: ConsumerMember, turn: Turn) -> None:
+        """Take a member out; see `fence`."""
+        self.fence(group, [member], turn)
 
     def fence(self, group: ConsumerGroup, members: Sequence[ConsumerMember], turn: Turn) -> None:
         """Take members out; the group's epoch is raised once for all of them, or the group becomes classic.

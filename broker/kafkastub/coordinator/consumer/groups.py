@@ -16,13 +16,10 @@ from kafkastub.coordinator.consumer.fencing import Fencing
 from kafkastub.coordinator.consumer.group import ConsumerGroup
 from kafkastub.coordinator.consumer.heartbeat import Heartbeats
 from kafkastub.coordinator.consumer.held import HeldRevocations
-from kafkastub.coordinator.consumer.member import (
-    LEAVE_GROUP_MEMBER_EPOCH,
-    LEAVE_GROUP_STATIC_MEMBER_EPOCH,
-)
 from kafkastub.coordinator.group import Group
 from kafkastub.coordinator.groups import Groups
 from kafkastub.coordinator.modern.groups import ModernGroups
+from kafkastub.coordinator.modern.membership import LEAVE_GROUP_MEMBER_EPOCH, LEAVE_GROUP_STATIC_MEMBER_EPOCH
 from kafkastub.coordinator.modern.settings import ConsumerSettings
 from kafkastub.coordinator.turn import Turn
 from kafkawire.errors import KafkaError

@@ -9,10 +9,6 @@ from typing import Final
 
 from kafkastub.coordinator.consumer.records import ClassicMemberMetadata, EpochsOfPartitions
 
-LEAVE_GROUP_MEMBER_EPOCH = -1
-LEAVE_GROUP_STATIC_MEMBER_EPOCH = -2
-
-
 NOTHING: Final[EpochsOfPartitions] = MappingProxyType({})
 
 

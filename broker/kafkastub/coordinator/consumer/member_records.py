@@ -81,4 +81,6 @@ def assignment_record(group_id: str, member: ConsumerMember) -> ConsumerGroupCur
     )
 
 
-FORMS: Final = MemberForms(ConsumerMember, with_metadata, with_assignment, without_assignment)
+FORMS: Final = MemberForms(
+    ConsumerMember, with_metadata, with_assignment, without_assignment, metadata_record, assignment_record
+)

@@ -7,33 +7,34 @@ happened where one of them raises. Kafka: GroupMetadataManager (getOrMaybeCreate
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import Final
 
 from kafkastub.coordinator.consumer.context import ConsumerContext
 from kafkastub.coordinator.consumer.group import ConsumerGroup
-from kafkastub.coordinator.consumer.member import LEAVE_GROUP_STATIC_MEMBER_EPOCH, ConsumerMember
+from kafkastub.coordinator.consumer.member import ConsumerMember
 from kafkastub.coordinator.consumer.member_records import assignment_record, metadata_record
 from kafkastub.coordinator.consumer.reconciliation import OwnedPartitions, Reconciliation
 from kafkastub.coordinator.consumer.records import (
-    TYPES,
     ConsumerGroupMetadata,
     ConsumerGroupPartitionMetadataTombstone,
-    ConsumerGroupTargetAssignmentMember,
     EpochsOfPartitions,
 )
 from kafkastub.coordinator.consumer.targets import Computation, TopicIds
 from kafkastub.coordinator.group import Group
 from kafkastub.coordinator.modern.assignment import NO_ASSIGNMENT, Assignment
 from kafkastub.coordinator.modern.assignors.errors import AssignorError
+from kafkastub.coordinator.modern.membership import (
+    LEAVE_GROUP_STATIC_MEMBER_EPOCH,
+    check_names,
+    check_room,
+    fenced,
+    unreleased,
+)
 from kafkastub.coordinator.records import Record
 from kafkastub.coordinator.turn import Turn
 from kafkawire.errors import ErrorCode, KafkaError
 
 Told = Sequence[OwnedPartitions] | None
 """The partitions that a member says it has; None where it does not say."""
-MOST_NAMES: Final = 10_000
-"""Topics that a member may name. Kafka has no such limit, but for the size of the record that they are in."""
 
 
 class Steps:
@@ -64,12 +65,8 @@ class Steps:
 
     def check_room(self, group: ConsumerGroup, member_id: str, instance_id: str | None) -> None:
         """Raises GROUP_MAX_SIZE_REACHED where a member that is new finds no place."""
-        if instance_id in group.static_members or member_id in group.members:
-            return
-        most = self.context.settings.max_size
-        if len(group.members) >= most:
-            what = f"The consumer group has reached its maximum capacity of {most} members."
-            raise KafkaError(ErrorCode.GROUP_MAX_SIZE_REACHED, what)
+        has_place = instance_id in group.static_members or member_id in group.members
+        check_room(group, self.context.settings.max_size, has_place=has_place)
 
     def dynamic_member(
         self, group: ConsumerGroup, member_id: str, epoch: int, told: Told, create: bool, *, classic: bool = False
@@ -107,19 +104,8 @@ class Steps:
         if known is None:
             return group.members.get(member_id) or ConsumerMember(member_id)
         if not classic and known.classic is None and known.member_epoch != LEAVE_GROUP_STATIC_MEMBER_EPOCH:
-            raise KafkaError(
-                ErrorCode.UNRELEASED_INSTANCE_ID,
-                f"Static member {member_id} with instance id {instance_id} cannot join the group because "
-                f"the instance id is owned by {known.member_id} member.",
-            )
-        member = replace(known, member_id=member_id, member_epoch=0, previous_member_epoch=0)
-        records += TYPES.removal(group.group_id, known.member_id)
-        records += [
-            metadata_record(group.group_id, member),
-            ConsumerGroupTargetAssignmentMember(group.group_id, member_id, group.target_of(known.member_id)),
-            assignment_record(group.group_id, member),
-        ]
-        return member
+            raise unreleased(member_id, instance_id, known.member_id)
+        return group.in_place_of(known, member_id, records)
 
     # -- what is new ---------------------------------------------------------------------------------------------
 
@@ -132,10 +118,7 @@ class Steps:
         """
         if member == updated:
             return False
-        names = len(updated.subscribed_topic_names)
-        if names > MOST_NAMES:
-            what = f"SubscribedTopicNames has {names} topics; this broker takes {MOST_NAMES}."
-            raise KafkaError(ErrorCode.INVALID_REQUEST, what)
+        check_names(updated.subscribed_topic_names)
         records.append(metadata_record(group.group_id, updated))
         return member.subscribed_topic_names != updated.subscribed_topic_names
 
@@ -244,11 +227,7 @@ def check_epoch(member: ConsumerMember, epoch: int, told: Told) -> None:
         return
     else:
         how = "smaller"
-    raise KafkaError(
-        ErrorCode.FENCED_MEMBER_EPOCH,
-        f"The consumer group member has a {how} member epoch ({epoch}) than the one known by the group coordinator "
-        f"({member.member_epoch}). The member must abandon all its partitions and rejoin.",
-    )
+    raise fenced("consumer", how, epoch, member.member_epoch)
 
 
 def _within(told: Told, assigned: EpochsOfPartitions) -> bool:

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kafkastub.coordinator.consumer.member import LEAVE_GROUP_MEMBER_EPOCH, LEAVE_GROUP_STATIC_MEMBER_EPOCH
+from kafkastub.coordinator.modern.membership import (
+    LEAVE_GROUP_MEMBER_EPOCH,
+    LEAVE_GROUP_STATIC_MEMBER_EPOCH,
+    check_not_empty,
+    invalid,
+)
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.java_order import string_map_order
 from kafkawire.messages.consumer_group_heartbeat_request import ConsumerGroupHeartbeatRequest
@@ -14,39 +19,26 @@ def check(request: ConsumerGroupHeartbeatRequest, version: int, assignors: Seque
     """Raises INVALID_REQUEST, UNSUPPORTED_ASSIGNOR, with Kafka's texts."""
     epoch = request.member_epoch
     if version >= 1 or epoch > 0 or epoch == LEAVE_GROUP_MEMBER_EPOCH:
-        _not_empty(request.member_id, "MemberId")
-    _not_empty(request.group_id, "GroupId")
-    _not_empty(request.instance_id, "InstanceId")
-    _not_empty(request.rack_id, "RackId")
+        check_not_empty(request.member_id, "MemberId")
+    check_not_empty(request.group_id, "GroupId")
+    check_not_empty(request.instance_id, "InstanceId")
+    check_not_empty(request.rack_id, "RackId")
     if epoch == 0:
         if request.rebalance_timeout_ms == -1:
-            raise _invalid("RebalanceTimeoutMs must be provided in first request.")
+            raise invalid("RebalanceTimeoutMs must be provided in first request.")
         if request.topic_partitions is None or request.topic_partitions:
-            raise _invalid("TopicPartitions must be empty when (re-)joining.")
+            raise invalid("TopicPartitions must be empty when (re-)joining.")
         if request.subscribed_topic_names is None and request.subscribed_topic_regex is None:
             what = "Either SubscribedTopicNames or SubscribedTopicRegex must be non-null when (re-)joining."
-            raise _invalid(what)
+            raise invalid(what)
     elif epoch == LEAVE_GROUP_STATIC_MEMBER_EPOCH:
         if request.instance_id is None:
-            raise _invalid("InstanceId can't be null.")
+            raise invalid("InstanceId can't be null.")
     elif epoch < LEAVE_GROUP_STATIC_MEMBER_EPOCH:
-        raise _invalid("MemberEpoch is invalid.")
+        raise invalid("MemberEpoch is invalid.")
     if request.server_assignor is not None and request.server_assignor not in assignors:
         names = ", ".join(string_map_order(assignors))
         raise KafkaError(
             ErrorCode.UNSUPPORTED_ASSIGNOR,
             f"ServerAssignor {request.server_assignor} is not supported. Supported assignors: {names}.",
         )
-
-
-def _not_empty(value: str | None, name: str) -> None:
-    if value is not None and not value.strip(_JAVA_WHITESPACE):
-        raise _invalid(f"{name} can't be empty.")
-
-
-_JAVA_WHITESPACE = "".join(map(chr, range(0x21)))
-"""What `String.trim` takes away."""
-
-
-def _invalid(what: str) -> KafkaError:
-    return KafkaError(ErrorCode.INVALID_REQUEST, what)

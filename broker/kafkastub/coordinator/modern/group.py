@@ -45,19 +45,22 @@ Target = TypeVar("Target")
 
 
 class MemberForms(NamedTuple):
-    """How the members of one type come out of their records.
+    """How the members of one type come out of their records, and go into them.
 
     Attributes:
         new: one of whom nothing is known but the id.
         with_metadata: the member with what it has said of itself.
         with_assignment: the member with what it has, and where it stands.
         without_assignment: the member with nothing, on its way out.
+        metadata_record, assignment_record: of a group's member, by the group's id: the other way.
     """
 
     new: Callable[[str], Any]
     with_metadata: Callable[[Any, Any], Any]
     with_assignment: Callable[[Any, Any], Any]
     without_assignment: Callable[[Any], Any]
+    metadata_record: Callable[[str, Any], Record]
+    assignment_record: Callable[[str, Any], Record]
 
 
 class ModernGroup(Generic[Member, Target]):

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Generic, Protocol, TypeVar
+from dataclasses import replace
+from typing import Any, Generic, Protocol, TypeVar
 
 from kafkastub.coordinator.group import MemberDescription, PartitionCheck
 from kafkastub.coordinator.modern.counts import decrease, increase
 from kafkastub.coordinator.modern.group import ModernGroup, ModernMember, Target
 from kafkastub.coordinator.modern.subscribed import SubscribedTopics
 from kafkastub.coordinator.modern.timers import MemberTimers
+from kafkastub.coordinator.records import Record
 from kafkawire.errors import ErrorCode, KafkaError
 
 
@@ -68,6 +70,17 @@ class ReconcilingGroup(ModernGroup[Member, Target], Generic[Member, Target, Time
         if member_id is not None and member.member_id != member_id:
             what = f"Static member {member_id} with instance id {instance_id} was fenced by member {member.member_id}."
             raise KafkaError(ErrorCode.FENCED_INSTANCE_ID, what)
+        return member
+
+    def in_place_of(self, there: Member, member_id: str, records: list[Record]) -> Member:
+        """The member that comes for a static one that is there, with all that one has; records of that (KIP-345)."""
+        known: Any = there
+        member: Member = replace(known, member_id=member_id, member_epoch=0, previous_member_epoch=0)
+        group_id = self.group_id
+        records += self.types.removal(group_id, there.member_id)
+        records.append(self.forms.metadata_record(group_id, member))
+        records.append(self.types.target(group_id, member_id, self.target_of(there.member_id)))
+        records.append(self.forms.assignment_record(group_id, member))
         return member
 
     def validate_offset_commit(

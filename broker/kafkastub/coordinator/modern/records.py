@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from kafkastub.coordinator.records import Record, TypedRecord
 
@@ -103,11 +103,11 @@ class RecordTypes(NamedTuple):
 
     epoch: type[GroupEpoch]
     no_epoch: type[OfGroup]
-    member: type[TypedRecord]
+    member: type[Any]
     no_member: type[OfMember]
     target_epoch: type[TargetEpoch]
     no_target_epoch: type[OfGroup]
-    target: type[TypedRecord]
+    target: type[Any]
     no_target: type[OfMember]
     current: type[CurrentOfMember]
     no_current: type[OfMember]

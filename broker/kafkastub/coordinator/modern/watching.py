@@ -1,38 +1,72 @@
-"""The deadlines of members, in groups whose members let go of what others are to have."""
+"""Members that leave or lose their session, in groups whose members let go of what others are to have."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
+from kafkastub.coordinator.modern.context import ModernContext
+from kafkastub.coordinator.modern.membership import LEAVE_GROUP_STATIC_MEMBER_EPOCH
 from kafkastub.coordinator.modern.reconciling import ReconcilingGroup, ReconcilingMember
 from kafkastub.coordinator.modern.timers import MemberTimers, Timer
 from kafkastub.coordinator.turn import Turn
-from kafkastub.deadlines import Deadline, Deadlines
+from kafkastub.deadlines import Deadline
 
 Group = TypeVar("Group", bound=ReconcilingGroup[Any, Any, Any])
 Timers = TypeVar("Timers", bound=MemberTimers)
 
 
+class Leaving(Protocol):
+    """What a heartbeat says by which a member leaves."""
+
+    @property
+    def member_id(self) -> str: ...
+
+    @property
+    def member_epoch(self) -> int: ...
+
+    @property
+    def instance_id(self) -> str | None: ...
+
+
 class Watching(Generic[Group, Timers]):
-    """Watches over the members of groups of one type.
+    """Takes members out of groups of one type, and watches over their deadlines.
 
     Args:
-        find: the group with an id, where there is one of this type.
         new_timers: makes a member's deadlines, of its session.
     """
 
-    __slots__ = ("_deadlines", "_find", "_new_timers")
+    __slots__ = ("_deadlines", "_new_timers", "context")
 
-    def __init__(
-        self,
-        find: Callable[[str], Group | None],
-        deadlines: Deadlines[Turn],
-        new_timers: Callable[[Timer], Timers],
-    ) -> None:
-        self._find = find
-        self._deadlines = deadlines
+    def __init__(self, context: ModernContext[Group, Any], new_timers: Callable[[Timer], Timers]) -> None:
+        self.context = context
+        self._deadlines = context.groups.deadlines
         self._new_timers = new_timers
+
+    # -- members that leave --------------------------------------------------------------------------------------
+
+    def let_leave(self, group: Group, request: Leaving, turn: Turn) -> None:
+        """A member says that it leaves: for good, or as a static member that comes back. Raises errors."""
+        if request.instance_id is None:
+            self.fence_one(group, group.member(request.member_id), turn)
+            return
+        member = group.known_static_member(request.instance_id, request.member_id)
+        if request.member_epoch == LEAVE_GROUP_STATIC_MEMBER_EPOCH:
+            # its session runs on; until it is over, what it has is kept for the instance's next member
+            left = group.forms.assignment_record(group.group_id, self._left_for_a_while(member))
+            self.context.write(group, [left], turn)
+        else:
+            self.fence_one(group, member, turn)
+
+    def _left_for_a_while(self, member: Any) -> Any:
+        """The member, in the epoch of one that comes back; what it has it has from now on in any epoch."""
+        raise NotImplementedError
+
+    def fence_one(self, group: Group, member: Any, turn: Turn) -> None:
+        """Take a member out; the group's epoch is raised. Raises what speaks against it."""
+        raise NotImplementedError
+
+    # -- deadlines -----------------------------------------------------------------------------------------------
 
     def timers(self, group: Group, member_id: str) -> Timers:
         """A member's deadlines, armed or not."""
@@ -79,9 +113,9 @@ class Watching(Generic[Group, Timers]):
     def expel(self, group: Group, member_id: str, turn: Turn, epoch: int | None = None) -> None:
         """A deadline is over: the member is out, if it is still there, and in that epoch."""
         member = group.members.get(member_id)
-        there = self._find(group.group_id) is group
+        there = self.context.find(group.group_id) is group
         if there and member is not None and epoch in (None, member.member_epoch):
             self._take_out(group, member, turn)
 
     def _take_out(self, group: Group, member: Any, turn: Turn) -> None:
-        raise NotImplementedError
+        self.fence_one(group, member, turn)

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from kafkastub.coordinator.modern.assignment import Assignment
 from kafkastub.coordinator.modern.assignors.errors import AssignorError
+from kafkastub.coordinator.modern.membership import check_names, check_room, fenced
 from kafkastub.coordinator.modern.partition_sets import known_order
 from kafkastub.coordinator.modern.records import Partitions
 from kafkastub.coordinator.modern.settings import ShareGroupSettings
@@ -36,9 +37,6 @@ from kafkawire.messages.share_group_heartbeat_response import (
     ShareGroupHeartbeatResponse,
     TopicPartitions,
 )
-
-MOST_NAMES = 10_000
-"""Topics that a member may name. Kafka has no such limit, but for the size of the record that they are in."""
 
 
 class Beat(NamedTuple):
@@ -69,7 +67,7 @@ class Heartbeats:
             return Beat(self._answer(group, member_id, epoch, turn), None)
         create = epoch == 0
         group = context.known_or_new(request.group_id, create, records)
-        self._check_room(group, member_id)
+        check_room(group, context.settings.max_size, has_place=member_id in group.members)
         member = group.members.get(member_id) if create else group.member(member_id)
         if member is None:
             member = ShareMember(member_id)
@@ -103,12 +101,6 @@ class Heartbeats:
         return ShareGroupHeartbeatResponse(
             member_id=member_id, member_epoch=epoch, heartbeat_interval_ms=settings.heartbeat_interval_ms
         )
-
-    def _check_room(self, group: ShareGroup, member_id: str) -> None:
-        most = self.context.settings.max_size
-        if len(group.members) >= most and member_id not in group.members:
-            what = f"The share group has reached its maximum capacity of {most} members."
-            raise KafkaError(ErrorCode.GROUP_MAX_SIZE_REACHED, what)
 
     def _epoch(
         self, group: ShareGroup, raised: bool, subscribed: dict[str, int], records: list[Record]
@@ -247,18 +239,9 @@ def _check_epoch(member: ShareMember, epoch: int) -> None:
     if epoch in (0, known):
         return
     if epoch > known:
-        what = f"a greater member epoch ({epoch}) than the one known by the group coordinator ({known})"
-    elif epoch != before:
-        what = (
-            f"a smaller member epoch ({epoch}) than the one known by the group coordinator ({known}), and it does not "
-            f"match the previous member epoch ({before})"
-        )
-    else:
-        return
-    raise KafkaError(
-        ErrorCode.FENCED_MEMBER_EPOCH,
-        f"The share group member has {what}. The member must abandon all its partitions and rejoin.",
-    )
+        raise fenced("share", "greater", epoch, known)
+    if epoch != before:
+        raise fenced("share", "smaller", epoch, known, f", and it does not match the previous member epoch ({before})")
 
 
 def _updated(member: ShareMember, request: ShareGroupHeartbeatRequest, client_id: str, client_host: str) -> ShareMember:
@@ -280,10 +263,7 @@ def _subscription_changes(group: ShareGroup, member: ShareMember, updated: Share
     """
     if member == updated:
         return False
-    names = len(updated.subscribed_topic_names)
-    if names > MOST_NAMES:
-        what = f"SubscribedTopicNames has {names} topics; this broker takes {MOST_NAMES}."
-        raise KafkaError(ErrorCode.INVALID_REQUEST, what)
+    check_names(updated.subscribed_topic_names)
     records.append(metadata_record(group.group_id, updated))
     return member.subscribed_topic_names != updated.subscribed_topic_names
 

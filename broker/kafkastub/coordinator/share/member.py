@@ -14,7 +14,6 @@ from kafkastub.coordinator.share.records import (
     ShareGroupMemberMetadata,
 )
 
-LEAVE_GROUP_MEMBER_EPOCH: Final = -1
 STABLE: Final = 0
 """The state that every member of a share group has (Kafka: MemberState)."""
 NOTHING: Final[Partitions] = MappingProxyType({})
@@ -90,4 +89,6 @@ def assignment_record(group_id: str, member: ShareMember) -> ShareGroupCurrentMe
     )
 
 
-FORMS: Final = MemberForms(ShareMember, with_metadata, with_assignment, without_assignment)
+FORMS: Final = MemberForms(
+    ShareMember, with_metadata, with_assignment, without_assignment, metadata_record, assignment_record
+)

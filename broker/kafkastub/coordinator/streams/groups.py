@@ -8,6 +8,7 @@ from __future__ import annotations
 from kafkastub.coordinator.group import Group
 from kafkastub.coordinator.groups import Groups
 from kafkastub.coordinator.modern.groups import ModernGroups
+from kafkastub.coordinator.modern.membership import LEAVE_GROUP_MEMBER_EPOCH, LEAVE_GROUP_STATIC_MEMBER_EPOCH
 from kafkastub.coordinator.modern.settings import StreamsGroupSettings
 from kafkastub.coordinator.streams.again import answered_again
 from kafkastub.coordinator.streams.context import StreamsContext
@@ -15,10 +16,6 @@ from kafkastub.coordinator.streams.describe import described
 from kafkastub.coordinator.streams.fencing import Fencing
 from kafkastub.coordinator.streams.group import StreamsGroup
 from kafkastub.coordinator.streams.heartbeat import Beat, Heartbeats
-from kafkastub.coordinator.streams.member import (
-    LEAVE_GROUP_MEMBER_EPOCH,
-    LEAVE_GROUP_STATIC_MEMBER_EPOCH,
-)
 from kafkastub.coordinator.streams.validation import check
 from kafkastub.coordinator.turn import Turn
 from kafkawire.messages.streams_group_describe_response import DescribedGroup

@@ -8,15 +8,12 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
+from kafkastub.coordinator.modern import membership
+from kafkastub.coordinator.modern.membership import LEAVE_GROUP_STATIC_MEMBER_EPOCH, fenced, unreleased
 from kafkastub.coordinator.records import Record
 from kafkastub.coordinator.streams.group import StreamsGroup
-from kafkastub.coordinator.streams.member import (
-    LEAVE_GROUP_STATIC_MEMBER_EPOCH,
-    StreamsMember,
-    assignment_record,
-    metadata_record,
-)
-from kafkastub.coordinator.streams.records import TYPES, Endpoint, StreamsGroupTargetAssignmentMember
+from kafkastub.coordinator.streams.member import StreamsMember
+from kafkastub.coordinator.streams.records import Endpoint
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.java_order import string_map_order
 from kafkawire.messages.streams_group_heartbeat_request import StreamsGroupHeartbeatRequest, TaskIds
@@ -24,11 +21,8 @@ from kafkawire.messages.streams_group_heartbeat_request import StreamsGroupHeart
 
 def check_room(group: StreamsGroup, request: StreamsGroupHeartbeatRequest, most: int, known_have_room: bool) -> None:
     """Raises GROUP_MAX_SIZE_REACHED; a known instance or member has its place, where `StreamsRules` say so."""
-    if request.instance_id is not None and request.instance_id in group.static_members:
-        return
-    if len(group.members) >= most and not (known_have_room and request.member_id in group.members):
-        what = f"The streams group has reached its maximum capacity of {most} members."
-        raise KafkaError(ErrorCode.GROUP_MAX_SIZE_REACHED, what)
+    has_place = request.instance_id in group.static_members or (known_have_room and request.member_id in group.members)
+    membership.check_room(group, most, has_place=has_place)
 
 
 def dynamic_member(group: StreamsGroup, request: StreamsGroupHeartbeatRequest) -> StreamsMember:
@@ -55,15 +49,8 @@ def static_member(group: StreamsGroup, request: StreamsGroupHeartbeatRequest, re
     if there is None:
         return group.members.get(member_id) or StreamsMember(member_id)
     if there.member_epoch != LEAVE_GROUP_STATIC_MEMBER_EPOCH:
-        what = f"Static member {member_id} with instance id {instance_id} cannot join the group because the instance id"
-        raise KafkaError(ErrorCode.UNRELEASED_INSTANCE_ID, f"{what} is owned by {there.member_id} member.")
-    member = replace(there, member_id=member_id, member_epoch=0, previous_member_epoch=0)
-    group_id = group.group_id
-    records += TYPES.removal(group_id, there.member_id)
-    records.append(metadata_record(group_id, member))
-    records.append(StreamsGroupTargetAssignmentMember(group_id, member_id, group.target_of(there.member_id)))
-    records.append(assignment_record(group_id, member))
-    return member
+        raise unreleased(member_id, instance_id, there.member_id)
+    return group.in_place_of(there, member_id, records)
 
 
 def updated(
@@ -140,10 +127,7 @@ def _check_epoch(member: StreamsMember, request: StreamsGroupHeartbeatRequest) -
         how = "smaller"
     else:
         return
-    what = f"The streams group member has a {how} member epoch ({epoch}) than the one known by the group coordinator"
-    raise KafkaError(
-        ErrorCode.FENCED_MEMBER_EPOCH, f"{what} ({known}). The member must abandon all its partitions and rejoin."
-    )
+    raise fenced("streams", how, epoch, known)
 
 
 def _are_in(owned: Sequence[TaskIds] | None, assigned: Mapping[str, Collection[int]]) -> bool:

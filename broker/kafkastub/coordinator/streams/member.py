@@ -24,8 +24,6 @@ from kafkastub.coordinator.streams.tasks import (
 )
 from kafkawire.java_order import string_map_order, string_order
 
-LEAVE_GROUP_MEMBER_EPOCH: Final = -1
-LEAVE_GROUP_STATIC_MEMBER_EPOCH: Final = -2
 V = TypeVar("V")
 NO_TAGS: Final[Mapping[str, str]] = MappingProxyType({})
 
@@ -111,8 +109,8 @@ def without_assignment(member: StreamsMember) -> StreamsMember:
     """The member with nothing, on its way out."""
     return replace(
         member,
-        member_epoch=LEAVE_GROUP_MEMBER_EPOCH,
-        previous_member_epoch=LEAVE_GROUP_MEMBER_EPOCH,
+        member_epoch=-1,
+        previous_member_epoch=-1,
         assigned=EMPTY_WITH_EPOCHS,
         pending_revocation=EMPTY_WITH_EPOCHS,
     )
@@ -165,4 +163,6 @@ def _in_order(tasks: Mapping[str, V]) -> Mapping[str, V]:
     return in_map_order({subtopology_id: tasks[subtopology_id] for subtopology_id in sorted(tasks, key=string_order)})
 
 
-FORMS: Final = MemberForms(StreamsMember, with_metadata, with_assignment, without_assignment)
+FORMS: Final = MemberForms(
+    StreamsMember, with_metadata, with_assignment, without_assignment, metadata_record, assignment_record
+)

@@ -6,15 +6,11 @@ Kafka: KafkaApis.handleStreamsGroupHeartbeat; GroupCoordinatorService.throwIfStr
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Final
 
+from kafkastub.coordinator.modern.membership import LEAVE_GROUP_STATIC_MEMBER_EPOCH, check_not_empty, invalid
 from kafkastub.coordinator.streams.configured import ConfiguredSubtopology
-from kafkastub.coordinator.streams.member import LEAVE_GROUP_STATIC_MEMBER_EPOCH
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.messages.streams_group_heartbeat_request import StreamsGroupHeartbeatRequest, TaskIds, Topology
-
-_JAVA_WHITESPACE: Final = "".join(map(chr, range(0x21)))
-"""What `String.trim` takes away."""
 
 
 def required_topics(topology: Topology) -> list[str]:
@@ -54,46 +50,46 @@ def check(request: StreamsGroupHeartbeatRequest, has_statics: bool) -> None:
     if not has_statics:
         _check_as_before_4_4(request)
     if topology is not None and any(one.source_topic_regex for one in topology.subtopologies):
-        raise _invalid("Regular expressions for source topics are not supported yet.")
-    _not_empty(request.member_id, "MemberId")
-    _not_empty(request.group_id, "GroupId")
-    _not_empty(request.instance_id, "InstanceId")
-    _not_empty(request.rack_id, "RackId")
+        raise invalid("Regular expressions for source topics are not supported yet.")
+    check_not_empty(request.member_id, "MemberId")
+    check_not_empty(request.group_id, "GroupId")
+    check_not_empty(request.instance_id, "InstanceId")
+    check_not_empty(request.rack_id, "RackId")
     epoch = request.member_epoch
     if epoch == 0:
         _check_join(request)
     elif epoch == LEAVE_GROUP_STATIC_MEMBER_EPOCH:
         if request.instance_id is None:
-            raise _invalid("InstanceId can't be null.")
+            raise invalid("InstanceId can't be null.")
     elif epoch < LEAVE_GROUP_STATIC_MEMBER_EPOCH:
-        raise _invalid(f"MemberEpoch is {epoch}, but must be greater than or equal to -2.")
+        raise invalid(f"MemberEpoch is {epoch}, but must be greater than or equal to -2.")
     tasks = (request.active_tasks, request.standby_tasks, request.warmup_tasks)
     if any(one is not None for one in tasks) and any(one is None for one in tasks):
-        raise _invalid("If one task-type is non-null, all must be non-null.")
+        raise invalid("If one task-type is non-null, all must be non-null.")
     if epoch != 0 and topology is not None:
-        raise _invalid("Topology can only be provided when (re-)joining.")
+        raise invalid("Topology can only be provided when (re-)joining.")
 
 
 def _check_as_before_4_4(request: StreamsGroupHeartbeatRequest) -> None:
     if request.instance_id is not None:
-        raise _invalid("Static membership is not yet supported.")
+        raise invalid("Static membership is not yet supported.")
     if request.task_offsets is not None:
-        raise _invalid("TaskOffsets are not supported yet.")
+        raise invalid("TaskOffsets are not supported yet.")
     if request.task_end_offsets is not None:
-        raise _invalid("TaskEndOffsets are not supported yet.")
+        raise invalid("TaskEndOffsets are not supported yet.")
     if request.warmup_tasks:
-        raise _invalid("WarmupTasks are not supported yet.")
+        raise invalid("WarmupTasks are not supported yet.")
 
 
 def _check_join(request: StreamsGroupHeartbeatRequest) -> None:
     if request.rebalance_timeout_ms == -1:
-        raise _invalid("RebalanceTimeoutMs must be provided in first request.")
+        raise invalid("RebalanceTimeoutMs must be provided in first request.")
     kinds = (("Active", request.active_tasks), ("Standby", request.standby_tasks), ("Warmup", request.warmup_tasks))
     for kind, tasks in kinds:
         if tasks is None or tasks:
-            raise _invalid(f"{kind}Tasks must be empty when (re-)joining.")
+            raise invalid(f"{kind}Tasks must be empty when (re-)joining.")
     if request.topology is None:
-        raise _invalid("Topology must be non-null when (re-)joining.")
+        raise invalid("Topology must be non-null when (re-)joining.")
     for one in request.topology.subtopologies:
         for topic in one.state_changelog_topics:
             if topic.partitions:
@@ -108,18 +104,9 @@ def check_tasks(subtopologies: Mapping[str, ConfiguredSubtopology], kinds: Itera
             name = one.subtopology_id
             subtopology = subtopologies.get(name)
             if subtopology is None:
-                raise _invalid(f"Subtopology {name} does not exist in the topology.")
+                raise invalid(f"Subtopology {name} does not exist in the topology.")
             count = subtopology.number_of_tasks
             for partition in one.partitions:
                 if not 0 <= partition < count:
                     what = f"Task {partition} for subtopology {name} is invalid."
-                    raise _invalid(f"{what} Number of tasks for this subtopology: {count}")
-
-
-def _not_empty(value: str | None, name: str) -> None:
-    if value is not None and not value.strip(_JAVA_WHITESPACE):
-        raise _invalid(f"{name} can't be empty.")
-
-
-def _invalid(what: str) -> KafkaError:
-    return KafkaError(ErrorCode.INVALID_REQUEST, what)
+                    raise invalid(f"{what} Number of tasks for this subtopology: {count}")
