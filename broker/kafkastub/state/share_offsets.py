@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from typing import Final
 
+from kafkastub.coordinator.modern.partition_sets import topics_in_order
 from kafkastub.coordinator.share.offsets import Altered, OffsetsDeletion
-from kafkastub.coordinator.share.state_partitions import Deletion, in_order
+from kafkastub.coordinator.share.state_partitions import Deletion
 from kafkastub.metadata import Topic
 from kafkastub.state.broker_state import BrokerState
 from kafkastub.state.deferred import Steps
@@ -107,7 +108,7 @@ def _topics(
 ) -> Generator[int, None, list[DescribeShareGroupOffsetsResponseTopic]]:
     """Of topics that are there, in the order of Kafka's maps."""
     answers = []
-    for topic_id in in_order(wanted):
+    for topic_id in topics_in_order(wanted):
         topic = state.cluster.topic_by_id(topic_id)
         if topic is None:  # it has gone while others had their turn
             continue

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 
 from kafkastub.coordinator.consumer.records import EpochsOfPartitions
-from kafkastub.coordinator.modern.partition_sets import java_order, power_of_two
-from kafkawire.java_order import hash_map_order, uuid_hash
+from kafkastub.coordinator.modern.partition_sets import java_order, power_of_two, topics_in_order
 from kafkawire.messages.consumer_group_heartbeat_response import Assignment, TopicPartitions
-
-
-def topics_in_order(topic_ids: Iterable[bytes]) -> list[bytes]:
-    """Topic ids in the order of a `HashMap` by `Uuid`."""
-    return hash_map_order((uuid_hash(topic_id), topic_id) for topic_id in topic_ids)
 
 
 def partitions_in_order(partitions: Collection[int], capacity: int = 16) -> list[int]:

@@ -6,11 +6,11 @@ from collections.abc import Collection, Mapping
 from typing import Final
 
 from kafkastub.coordinator.cluster import ClusterImage
-from kafkastub.coordinator.consumer.answer import merged, topics_in_order
+from kafkastub.coordinator.consumer.answer import merged
 from kafkastub.coordinator.consumer.group import ConsumerGroup
 from kafkastub.coordinator.consumer.member import ConsumerMember
+from kafkastub.coordinator.modern.describe import named, names_in_order
 from kafkastub.coordinator.modern.partition_sets import known_order
-from kafkawire.java_order import copied, string_map_order
 from kafkawire.messages.consumer_group_describe_response import Assignment, DescribedGroup, Member, TopicPartitions
 
 CLASSIC_MEMBER: Final = 0
@@ -30,7 +30,6 @@ def described(group: ConsumerGroup, default_assignor: str, image: ClusterImage) 
 
 
 def _member(group: ConsumerGroup, member: ConsumerMember, image: ClusterImage) -> Member:
-    names = member.subscribed_topic_names
     target = {topic_id: known_order(some) for topic_id, some in group.target_of(member.member_id).items()}
     return Member(
         member_id=member.member_id,
@@ -39,7 +38,7 @@ def _member(group: ConsumerGroup, member: ConsumerMember, image: ClusterImage) -
         member_epoch=member.member_epoch,
         client_id=member.client_id,
         client_host=member.client_host,
-        subscribed_topic_names=string_map_order(sorted(names), copied(len(names))),
+        subscribed_topic_names=names_in_order(member.subscribed_topic_names),
         subscribed_topic_regex=member.subscribed_topic_regex,
         assignment=_assignment(merged(member.assigned, member.pending_revocation), image),
         target_assignment=_assignment(target, image),
@@ -48,7 +47,4 @@ def _member(group: ConsumerGroup, member: ConsumerMember, image: ClusterImage) -
 
 
 def _assignment(partitions: Mapping[bytes, Collection[int]], image: ClusterImage) -> Assignment:
-    named = [(topic_id, image.topic_name(topic_id)) for topic_id in topics_in_order(partitions)]
-    return Assignment(
-        [TopicPartitions(topic_id, name, list(partitions[topic_id])) for topic_id, name in named if name is not None]
-    )
+    return Assignment([TopicPartitions(*one) for one in named(partitions, image)])

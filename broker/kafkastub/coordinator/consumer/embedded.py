@@ -11,7 +11,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final, Protocol, TypeVar
 
 from kafkastub.coordinator.cluster import ClusterImage
-from kafkastub.coordinator.consumer.answer import partitions_in_order, topics_in_order
+from kafkastub.coordinator.consumer.answer import partitions_in_order
+from kafkastub.coordinator.modern.partition_sets import topics_in_order
 from kafkawire.codec import decode_from, encode
 from kafkawire.errors import MalformedMessage
 from kafkawire.messages.consumer_protocol_assignment import ConsumerProtocolAssignment, TopicPartition

@@ -14,14 +14,13 @@ from kafkastub.coordinator.consumer.member import ConsumerMember
 from kafkastub.coordinator.consumer.member_records import assignment_record, metadata_record
 from kafkastub.coordinator.consumer.reconciliation import OwnedPartitions, Reconciliation
 from kafkastub.coordinator.consumer.records import (
-    ConsumerGroupMetadata,
     ConsumerGroupPartitionMetadataTombstone,
     EpochsOfPartitions,
 )
 from kafkastub.coordinator.consumer.targets import Computation, TopicIds
 from kafkastub.coordinator.group import Group
 from kafkastub.coordinator.modern.assignment import NO_ASSIGNMENT, Assignment
-from kafkastub.coordinator.modern.assignors.errors import AssignorError
+from kafkastub.coordinator.modern.assignors.errors import AssignorError, not_computed
 from kafkastub.coordinator.modern.membership import (
     LEAVE_GROUP_STATIC_MEMBER_EPOCH,
     check_names,
@@ -31,7 +30,6 @@ from kafkastub.coordinator.modern.membership import (
 )
 from kafkastub.coordinator.records import Record
 from kafkastub.coordinator.turn import Turn
-from kafkawire.errors import ErrorCode, KafkaError
 
 Told = Sequence[OwnedPartitions] | None
 """The partitions that a member says it has; None where it does not say."""
@@ -142,15 +140,10 @@ class Steps:
         Kafka: updateSubscriptionMetadata.
         """
         counts = group.subscriptions.after([member], updated)
-        metadata_hash = self.context.topics.metadata_hash(counts.names)
         size = len(group.members)
         if updated.member_id not in group.members and updated.instance_id not in group.static_members:
             size += 1
-        epoch = group.epoch
-        if raised or metadata_hash != group.metadata_hash:
-            epoch += 1
-            records.append(ConsumerGroupMetadata(group.group_id, epoch, metadata_hash))
-            self.context.rebalances += 1
+        epoch = self.context.next_epoch(group, raised, counts.names, records)
         if group.has_partition_metadata:
             records.append(ConsumerGroupPartitionMetadataTombstone(group.group_id))
         return epoch, counts.homogeneous(size)
@@ -187,8 +180,7 @@ class Steps:
         try:
             return epoch, computation.run(records)
         except AssignorError as error:
-            what = f"Failed to compute a new target assignment for epoch {epoch}: {error}"
-            raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, what) from error
+            raise not_computed(epoch, error) from error
 
     def reconciled(
         self,

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Set
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 
 from kafkastub.coordinator.cluster import ClusterImage
 from kafkastub.coordinator.consumer.group import ConsumerGroup
 from kafkastub.coordinator.consumer.member import ConsumerMember
-from kafkastub.coordinator.consumer.records import (
-    ConsumerGroupRegularExpression,
-    ConsumerGroupTargetAssignmentMember,
-    ConsumerGroupTargetAssignmentMetadata,
-)
+from kafkastub.coordinator.consumer.records import ConsumerGroupRegularExpression
 from kafkastub.coordinator.modern.assignment import NO_ASSIGNMENT, Assignment, Assignor, GroupSpec, MemberSubscription
-from kafkastub.coordinator.modern.subscribed import Describer
+from kafkastub.coordinator.modern.subscribed import Describer, topic_ids_of
 from kafkastub.coordinator.records import Record
-from kafkawire.java_order import copied, string_map_order
+from kafkawire.java_order import string_map_order
 
 
 class TopicIds:
@@ -45,16 +41,10 @@ class TopicIds:
     def _in_order(self, member: ConsumerMember) -> list[bytes]:
         matched = self._resolved.get(member.subscribed_topic_regex or "")
         names, topics = member.subscribed_topic_names, () if matched is None else matched.topics
-        parts = [self._of_set(names)]
+        parts = [topic_ids_of(names, self._image)]
         if topics:
-            parts.insert(1 if len(names) > len(topics) else 0, self._of_set(topics))
+            parts.insert(1 if len(names) > len(topics) else 0, topic_ids_of(topics, self._image))
         return [topic_id for part in parts for topic_id in part]
-
-    def _of_set(self, names: Collection[str]) -> list[bytes]:
-        """Ids in the order of a set of all these names; only those of topics that exist are looked at for long."""
-        found = {name: topic_id for name in names if (topic_id := self._image.topic_id(name)) is not None}
-        order = sorted(found) if isinstance(names, frozenset) else found
-        return [found[name] for name in string_map_order(order, copied(len(names)))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,23 +72,17 @@ class Computation:
         """
         group, updated = self.group, self.updated
         members, replaced = dict(group.members), group.static_member(updated.instance_id)
+        before: Mapping[str, Assignment] = group.target
         members[updated.member_id] = updated
-        old = group.target.get(updated.member_id)
         if replaced is not None and replaced.member_id != updated.member_id:
             del members[replaced.member_id]
-            old = group.target.get(replaced.member_id, old)
+            if replaced.member_id in before:
+                before = {**before, updated.member_id: before[replaced.member_id]}
         specs: dict[str, MemberSubscription] = {}
         for member_id in string_map_order(members):
-            member = members[member_id]
-            assigned = (old or NO_ASSIGNMENT) if member is updated else group.target_of(member_id)
-            specs[member_id] = MemberSubscription(
-                member.rack_id, member.instance_id, self.topic_ids.of(member), assigned
-            )
+            member, assigned = members[member_id], before.get(member_id, NO_ASSIGNMENT)
+            topic_ids = self.topic_ids.of(member)
+            specs[member_id] = MemberSubscription(member.rack_id, member.instance_id, topic_ids, assigned)
         target = self.assignor.assign(GroupSpec(specs, self.homogeneous), Describer(self.image))
-        for member_id in specs:
-            new = target.get(member_id, NO_ASSIGNMENT)
-            before = old if member_id == updated.member_id else group.target.get(member_id)
-            if before is None or new != before:
-                records.append(ConsumerGroupTargetAssignmentMember(group.group_id, member_id, new))
-        records.append(ConsumerGroupTargetAssignmentMetadata(group.group_id, self.epoch, self.broker_ms))
+        records += group.target_records(self.epoch, target, before, specs, self.broker_ms)
         return target.get(updated.member_id, NO_ASSIGNMENT)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Final, Generic, NamedTuple, TypeVar
 
@@ -148,6 +148,19 @@ class ModernContext(Generic[Modern, Settings]):
                 self._end(group, turn)
         if group.frees_offsets() and (group.members or not groups.is_spared(group, turn)):
             groups.index.touch(group, turn.broker_ms)
+
+    def next_epoch(self, group: Modern, raised: bool, names: Collection[str], records: list[Record]) -> int:
+        """The group's epoch, raised where it has to be or the topics are others; a record of that is appended.
+
+        Args:
+            names: the topics that it is going to subscribe to.
+        """
+        metadata_hash = self.topics.metadata_hash(names)
+        if not raised and metadata_hash == group.metadata_hash:
+            return group.epoch
+        self.rebalances += 1
+        records.append(group.types.epoch(group.group_id, group.epoch + 1, metadata_hash))
+        return group.epoch + 1
 
     def _has_target(self, group: Modern, record: TargetEpoch, turn: Turn) -> None:
         """The group has a new target: when it was computed keeps from the next one, but where nobody computed it."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar, Final, Generic, NamedTuple, Protocol, TypeVar
 
 from kafkastub.coordinator.group import NOT_DUE, Consideration, GroupDescription, PartitionCheck
@@ -160,6 +160,30 @@ class ModernGroup(Generic[Member, Target]):
         the broker's clock still sees its groups settle.
         """
         return self.assigned_at is None or timer_ms >= self.assigned_at + interval_ms
+
+    def target_records(
+        self,
+        epoch: int,
+        target: Mapping[str, Target],
+        before: Mapping[str, Target],
+        order: Iterable[str],
+        timestamp: int,
+    ) -> list[Record]:
+        """The records of what is new in a target, and of its epoch.
+
+        Args:
+            before: the target until now; both by member id.
+            order: the members, as their records come.
+            timestamp: when it was computed, broker milliseconds.
+        """
+        group_id, nothing = self.group_id, self.nothing
+        records: list[Record] = []
+        for member_id in order:
+            new, known = target.get(member_id, nothing), before.get(member_id)
+            if known is None or new != known:
+                records.append(self.types.target(group_id, member_id, new))
+        records.append(self.types.target_epoch(group_id, epoch, timestamp))
+        return records
 
     def described(self) -> GroupDescription:
         """What it looks like now, for those who look from inside."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 
-from kafkawire.java_order import spread
+from kafkawire.java_order import hash_map_order, spread, uuid_hash
 
 _TREES_FROM = 64
 """Buckets from which on a `HashMap` makes a crowded bucket a tree; below it makes more buckets."""
@@ -132,3 +132,8 @@ class Growing:
 def copy_of(partitions: frozenset[int]) -> Growing:
     """A `HashSet` made from another one."""
     return Growing(known_order(partitions), table_for(len(partitions)))
+
+
+def topics_in_order(topic_ids: Iterable[bytes]) -> list[bytes]:
+    """Topic ids in the order of a `HashMap` by `Uuid`."""
+    return hash_map_order((uuid_hash(topic_id), topic_id) for topic_id in topic_ids)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Iterable
 
 from kafkastub.coordinator.cluster import ClusterImage
 from kafkastub.coordinator.modern.topic_hash import group_hash, topic_hash
+from kafkawire.java_order import copied, string_map_order
 
 
 class SubscribedTopics:
@@ -63,6 +64,16 @@ class SubscribedTopics:
                 racks = [image.racks(name, partition) for partition in range(image.partition_count(name))]
                 known = self._hashes[name] = topic_hash(name, topic_id, racks)
         return known
+
+
+def topic_ids_of(names: Collection[str], image: ClusterImage) -> list[bytes]:
+    """The ids of those of the topics that exist, in the order of a `HashSet` of all these names.
+
+    Only those that exist are looked at for long. A frozenset is given the names in order, others in theirs.
+    """
+    found = {name: topic_id for name in names if (topic_id := image.topic_id(name)) is not None}
+    order = sorted(found) if isinstance(names, frozenset) else found
+    return [found[name] for name in string_map_order(order, copied(len(names)))]
 
 
 class Describer:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from kafkastub.coordinator.cluster import ClusterImage
+from kafkastub.coordinator.modern.describe import named, names_in_order
 from kafkastub.coordinator.modern.partition_sets import known_order
 from kafkastub.coordinator.share.group import ShareGroup
 from kafkastub.coordinator.share.member import ShareMember
-from kafkastub.coordinator.share.state_partitions import in_order
-from kafkawire.java_order import copied, string_map_order
 from kafkawire.messages.share_group_describe_response import Assignment, DescribedGroup, Member, TopicPartitions
 
 
@@ -24,20 +23,13 @@ def described(group: ShareGroup, assignor: str, image: ClusterImage) -> Describe
 
 
 def _member(member: ShareMember, image: ClusterImage) -> Member:
-    names = member.subscribed_topic_names
-    assigned = [(topic_id, image.topic_name(topic_id)) for topic_id in in_order(member.assigned)]
+    assigned = {topic_id: known_order(some) for topic_id, some in member.assigned.items()}
     return Member(
         member_id=member.member_id,
         rack_id=member.rack_id,
         member_epoch=member.member_epoch,
         client_id=member.client_id,
         client_host=member.client_host,
-        subscribed_topic_names=string_map_order(sorted(names), copied(len(names))),
-        assignment=Assignment(
-            [
-                TopicPartitions(topic_id, name, list(known_order(member.assigned[topic_id])))
-                for topic_id, name in assigned
-                if name is not None
-            ]
-        ),
+        subscribed_topic_names=names_in_order(member.subscribed_topic_names),
+        assignment=Assignment([TopicPartitions(*one) for one in named(assigned, image)]),
     )

@@ -9,9 +9,9 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from kafkastub.coordinator.modern.assignment import Assignment
-from kafkastub.coordinator.modern.assignors.errors import AssignorError
+from kafkastub.coordinator.modern.assignors.errors import AssignorError, not_computed
 from kafkastub.coordinator.modern.membership import check_names, check_room, fenced
-from kafkastub.coordinator.modern.partition_sets import known_order
+from kafkastub.coordinator.modern.partition_sets import known_order, topics_in_order
 from kafkastub.coordinator.modern.records import Partitions
 from kafkastub.coordinator.modern.settings import ShareGroupSettings
 from kafkastub.coordinator.records import Record
@@ -28,7 +28,6 @@ from kafkastub.coordinator.share.state_partitions import Initialization
 from kafkastub.coordinator.share.targets import compute, told
 from kafkastub.coordinator.turn import Turn
 from kafkastub.deadlines import Deadline
-from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.messages.share_group_heartbeat_request import ShareGroupHeartbeatRequest
 from kafkawire.messages.share_group_heartbeat_response import (
     Assignment as ToldAssignment,
@@ -81,7 +80,8 @@ class Heartbeats:
         looked = raised or group.metadata_stale
         if looked:
             subscribed = group.subscribed_after(member, updated)
-            raised, group_epoch = self._epoch(group, raised, subscribed, records)
+            group_epoch = context.next_epoch(group, raised, subscribed, records)
+            raised = group_epoch != group.epoch
             homogeneous = is_homogeneous(subscribed, len(group.members) + (member_id not in group.members))
         target_epoch, target = self._target(group, group_epoch, updated, homogeneous, records, turn)
         after = self._reconciled(group, updated, target_epoch, target, raised, records)
@@ -102,17 +102,6 @@ class Heartbeats:
             member_id=member_id, member_epoch=epoch, heartbeat_interval_ms=settings.heartbeat_interval_ms
         )
 
-    def _epoch(
-        self, group: ShareGroup, raised: bool, subscribed: dict[str, int], records: list[Record]
-    ) -> tuple[bool, int]:
-        """Whether the group's epoch is raised, be it because the topics are others; and the epoch."""
-        metadata_hash = self.context.topics.metadata_hash(subscribed)
-        if not raised and metadata_hash == group.metadata_hash:
-            return False, group.epoch
-        self.context.rebalances += 1
-        records.append(ShareGroupMetadata(group.group_id, group.epoch + 1, metadata_hash))
-        return True, group.epoch + 1
-
     def _target(
         self,
         group: ShareGroup,
@@ -132,8 +121,7 @@ class Heartbeats:
         try:
             return epoch, compute(self.context, group, epoch, updated, homogeneous, records, turn.broker_ms)
         except AssignorError as error:
-            what = f"Failed to compute a new target assignment for epoch {epoch}: {error}"
-            raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, what) from error
+            raise not_computed(epoch, error) from error
 
     def _reconciled(
         self,
@@ -270,5 +258,5 @@ def _subscription_changes(group: ShareGroup, member: ShareMember, updated: Share
 
 def _told(assigned: Partitions) -> ToldAssignment:
     """What a heartbeat tells its member that it has, in Kafka's order: by the buckets of its maps."""
-    topics = state_partitions.in_order(assigned)
+    topics = topics_in_order(assigned)
     return ToldAssignment([TopicPartitions(one, list(known_order(assigned[one]))) for one in topics])

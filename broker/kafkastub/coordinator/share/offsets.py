@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from kafkastub.coordinator.modern.partition_sets import of_record
+from kafkastub.coordinator.modern.partition_sets import of_record, topics_in_order
 from kafkastub.coordinator.share.context import ShareContext
 from kafkastub.coordinator.share.group import ShareGroup
 from kafkastub.coordinator.share.records import ShareGroupStatePartitionMetadata, TopicPartitions
@@ -18,7 +18,6 @@ from kafkastub.coordinator.share.state_partitions import (
     Deletion,
     Initialization,
     combined,
-    in_order,
     metadata_of,
     renamed,
     with_initializing,
@@ -169,7 +168,7 @@ def complete_delete_offsets(
         group_id, known.initializing, known.initialized, renamed(left, context.image)
     )
     context.write(group, [now], turn)
-    return [DeleteShareGroupOffsetsResponseTopic(topics[one], one) for one in in_order(topics)]
+    return [DeleteShareGroupOffsetsResponseTopic(topics[one], one) for one in topics_in_order(topics)]
 
 
 def _check_empty(group: ShareGroup) -> None:

@@ -11,14 +11,13 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Final, NamedTuple
 
 from kafkastub.coordinator.cluster import ClusterImage
-from kafkastub.coordinator.modern.partition_sets import of_record
+from kafkastub.coordinator.modern.partition_sets import of_record, topics_in_order
 from kafkastub.coordinator.modern.records import Partitions
 from kafkastub.coordinator.share.group import ShareGroup
 from kafkastub.coordinator.share.records import (
     ShareGroupStatePartitionMetadata,
     TopicPartitions,
 )
-from kafkawire.java_order import hash_map_order, uuid_hash
 
 UNINITIALIZED_OFFSET: Final = -1
 """The start offset of a share partition that begins where the group's `share.auto.offset.reset` says."""
@@ -75,7 +74,7 @@ def missing(
         count = image.partition_count(name)
         if len(has) < count:
             found[topic_id] = TopicPartitions(name, of_record([one for one in range(count) if one not in has]))
-    return {topic_id: found[topic_id] for topic_id in in_order(found)}
+    return {topic_id: found[topic_id] for topic_id in topics_in_order(found)}
 
 
 def assignment_pending(group: ShareGroup) -> bool:
@@ -173,15 +172,10 @@ def initialization(group: ShareGroup, epoch: int, wanted: Topics) -> Initializat
     return Initialization(group.group_id, epoch, starts)
 
 
-def in_order(topic_ids: Iterable[bytes]) -> list[bytes]:
-    """Topic ids in the order of Java's maps."""
-    return hash_map_order((uuid_hash(topic_id), topic_id) for topic_id in topic_ids)
-
-
 def combined(one: Topics, other: Topics) -> dict[bytes, TopicPartitions]:
     """The partitions of both, with the names of the other one. Kafka: combineInitMaps."""
     found = {}
-    for topic_id in in_order(dict.fromkeys((*one, *other))):
+    for topic_id in topics_in_order(dict.fromkeys((*one, *other))):
         name = other[topic_id].name if topic_id in other else one[topic_id].name
         both = [*_partitions(one, topic_id), *_partitions(other, topic_id)]
         found[topic_id] = TopicPartitions(name, of_record(sorted(set(both))))
@@ -190,7 +184,7 @@ def combined(one: Topics, other: Topics) -> dict[bytes, TopicPartitions]:
 
 def renamed(topic_ids: Iterable[bytes], image: ClusterImage) -> dict[bytes, str]:
     """The topics with their names as they are now. Kafka: attachTopicName."""
-    return {topic_id: image.topic_name(topic_id) or UNKNOWN for topic_id in in_order(topic_ids)}
+    return {topic_id: image.topic_name(topic_id) or UNKNOWN for topic_id in topics_in_order(topic_ids)}
 
 
 def _partitions(topics: Topics, topic_id: bytes) -> frozenset[int]:

@@ -7,22 +7,12 @@ from collections.abc import Collection, Mapping, Set
 from kafkastub.coordinator.cluster import ClusterImage
 from kafkastub.coordinator.modern.assignment import NO_ASSIGNMENT, Assignment, GroupSpec, MemberSubscription
 from kafkastub.coordinator.modern.records import Partitions
-from kafkastub.coordinator.modern.subscribed import Describer
+from kafkastub.coordinator.modern.subscribed import Describer, topic_ids_of
 from kafkastub.coordinator.records import Record
 from kafkastub.coordinator.share.context import ShareContext
 from kafkastub.coordinator.share.group import ShareGroup
 from kafkastub.coordinator.share.member import ShareMember
-from kafkastub.coordinator.share.records import (
-    ShareGroupTargetAssignmentMember,
-    ShareGroupTargetAssignmentMetadata,
-)
-from kafkawire.java_order import copied, string_map_order
-
-
-def topic_ids_of(names: frozenset[str], image: ClusterImage) -> Set[bytes]:
-    """The ids of those of the topics that exist, in the order in which Kafka goes through the names."""
-    found = {name: topic_id for name in sorted(names) if (topic_id := image.topic_id(name)) is not None}
-    return dict.fromkeys(found[name] for name in string_map_order(found, copied(len(names)))).keys()
+from kafkawire.java_order import string_map_order
 
 
 def compute(
@@ -49,7 +39,7 @@ def compute(
     for member_id in string_map_order(members):
         names = members[member_id].subscribed_topic_names
         if names not in by_names:
-            by_names[names] = topic_ids_of(names, image)
+            by_names[names] = dict.fromkeys(topic_ids_of(names, image)).keys()
         specs[member_id] = MemberSubscription(
             members[member_id].rack_id, None, by_names[names], group.target_of(member_id)
         )
@@ -57,11 +47,7 @@ def compute(
         {} if known is None else {topic_id: topic.partitions for topic_id, topic in known.initialized.items()}
     )
     target = context.assignor.assign(GroupSpec(specs, homogeneous), Describer(image), assignable)
-    for member_id in specs:
-        new, before = target.get(member_id, NO_ASSIGNMENT), group.target.get(member_id)
-        if before is None or new != before:
-            records.append(ShareGroupTargetAssignmentMember(group.group_id, member_id, new))
-    records.append(ShareGroupTargetAssignmentMetadata(group.group_id, epoch, broker_ms))
+    records += group.target_records(epoch, target, group.target, specs, broker_ms)
     return target.get(updated.member_id, NO_ASSIGNMENT)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from kafkastub.coordinator.modern.assignors.errors import AssignorError
+from kafkastub.coordinator.modern.assignors.errors import AssignorError, not_computed
 from kafkastub.coordinator.modern.group import FIRST_EPOCH
 from kafkastub.coordinator.records import Record
 from kafkastub.coordinator.streams.configured import ConfiguredTopology
@@ -26,7 +26,7 @@ from kafkastub.coordinator.streams.targets import Computation, Target
 from kafkastub.coordinator.streams.tasks import TasksTuple
 from kafkastub.coordinator.turn import Turn
 from kafkastub.deadlines import Deadline
-from kafkawire.errors import ErrorCode, KafkaError
+from kafkawire.errors import KafkaError
 from kafkawire.messages.streams_group_heartbeat_response import Status as ToldStatus
 
 _MANY: Final = 1_000
@@ -145,8 +145,7 @@ class Assigning:
         try:
             return computation.run()
         except AssignorError as error:
-            what = f"Failed to compute a new target assignment for epoch {epoch}: {error}"
-            raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, what) from error
+            raise not_computed(epoch, error) from error
 
     def _others_came(self, group_id: str, turn: Turn) -> None:
         """The wait is over: compute the target, for whoever is there. Kafka: computeDelayedTargetAssignment."""

@@ -10,12 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from kafkastub.coordinator.modern.partition_sets import known_order, of_record
+from kafkastub.coordinator.modern.partition_sets import known_order, of_record, topics_in_order
 from kafkastub.coordinator.modern.records import Partitions
 from kafkastub.coordinator.records import ShareRecord
 from kafkastub.coordinator.share import records
 from kafkastub.state.internal_topics.group_codec import Form, GroupCodec, of_group, of_member
-from kafkawire.java_order import hash_map_order, uuid_hash
 from kafkawire.messages.share_group_current_member_assignment_value import (
     ShareGroupCurrentMemberAssignmentValue,
     TopicPartitions,
@@ -68,20 +67,15 @@ def _partition_metadata(record: records.ShareGroupStatePartitionMetadata) -> Mes
     return ShareGroupStatePartitionMetadataValue(
         _topics(record.initializing),
         _topics(record.initialized),
-        [TopicInfo(one, record.deleting[one]) for one in _in_order(record.deleting)],
+        [TopicInfo(one, record.deleting[one]) for one in topics_in_order(record.deleting)],
     )
 
 
 def _topics(topics: Mapping[bytes, records.TopicPartitions]) -> list[TopicPartitionsInfo]:
     return [
         TopicPartitionsInfo(one, topics[one].name, list(known_order(topics[one].partitions)))
-        for one in _in_order(topics)
+        for one in topics_in_order(topics)
     ]
-
-
-def _in_order(topic_ids: Iterable[bytes]) -> list[bytes]:
-    """As Kafka's maps by topic id iterate."""
-    return hash_map_order((uuid_hash(one), one) for one in topic_ids)
 
 
 # -- decoding ----------------------------------------------------------------------------------------------------------
