@@ -19,16 +19,14 @@ Not done: -
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
-from kafkastub.state.group_descriptions import OfType, of_type
+from kafkastub.state.group_descriptions import OfType
 from kafkastub.state.group_protocols import serves_consumer_protocol
 from kafkawire.api import ApiKey
-from kafkawire.errors import ErrorCode
 from kafkawire.messages.consumer_group_describe_request import ConsumerGroupDescribeRequest
 from kafkawire.messages.consumer_group_describe_response import ConsumerGroupDescribeResponse, DescribedGroup
 
@@ -37,26 +35,15 @@ if TYPE_CHECKING:
     from kafkastub.coordinator.group import Group
 
 
-def error_response(
-    request: ConsumerGroupDescribeRequest, code: ErrorCode, version: int
-) -> ConsumerGroupDescribeResponse:
-    """The code at every group."""
-    groups = [DescribedGroup(error_code=code, group_id=group_id) for group_id in request.group_ids]
-    return ConsumerGroupDescribeResponse(groups=groups)
-
-
-@handles(ApiKey.CONSUMER_GROUP_DESCRIBE, 0, 1, error_response=error_response)
-def consumer_group_describe(ctx: RequestContext, request: ConsumerGroupDescribeRequest) -> Outcome:
-    if not serves_consumer_protocol(ctx.state):
-        return error_response(request, ErrorCode.UNSUPPORTED_VERSION, ctx.api_version)
-    failed = partial(error_response, request, version=ctx.api_version)
-    return of_type(ctx.state, request, ctx.api_version, _OF_TYPE, failed)
-
-
 def _describe(
     coordinator: GroupCoordinator, group: Group, request: ConsumerGroupDescribeRequest
 ) -> DescribedGroup | None:
     return coordinator.consumer.describe(group)
 
 
-_OF_TYPE: Final = OfType("consumer", _describe, DescribedGroup, ConsumerGroupDescribeResponse)
+_TYPE: Final = OfType("consumer", serves_consumer_protocol, _describe, DescribedGroup, ConsumerGroupDescribeResponse)
+
+
+@handles(ApiKey.CONSUMER_GROUP_DESCRIBE, 0, 1, error_response=_TYPE.error_response)
+def consumer_group_describe(ctx: RequestContext, request: ConsumerGroupDescribeRequest) -> Outcome:
+    return _TYPE.answer(ctx.state, request, ctx.api_version)

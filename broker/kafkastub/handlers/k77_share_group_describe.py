@@ -18,16 +18,14 @@ Not done: -
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
-from kafkastub.state.group_descriptions import OfType, of_type
+from kafkastub.state.group_descriptions import OfType
 from kafkastub.state.group_protocols import serves_share_protocol
 from kafkawire.api import ApiKey
-from kafkawire.errors import ErrorCode
 from kafkawire.messages.share_group_describe_request import ShareGroupDescribeRequest
 from kafkawire.messages.share_group_describe_response import DescribedGroup, ShareGroupDescribeResponse
 
@@ -36,22 +34,13 @@ if TYPE_CHECKING:
     from kafkastub.coordinator.group import Group
 
 
-def error_response(request: ShareGroupDescribeRequest, code: ErrorCode, version: int) -> ShareGroupDescribeResponse:
-    """The code at every group."""
-    groups = [DescribedGroup(error_code=code, group_id=group_id) for group_id in request.group_ids]
-    return ShareGroupDescribeResponse(groups=groups)
-
-
-@handles(ApiKey.SHARE_GROUP_DESCRIBE, 1, 1, error_response=error_response)
-def share_group_describe(ctx: RequestContext, request: ShareGroupDescribeRequest) -> Outcome:
-    if not serves_share_protocol(ctx.state):
-        return error_response(request, ErrorCode.UNSUPPORTED_VERSION, ctx.api_version)
-    failed = partial(error_response, request, version=ctx.api_version)
-    return of_type(ctx.state, request, ctx.api_version, _OF_TYPE, failed)
-
-
 def _describe(coordinator: GroupCoordinator, group: Group, request: ShareGroupDescribeRequest) -> DescribedGroup | None:
     return coordinator.share.describe(group)
 
 
-_OF_TYPE: Final = OfType("share", _describe, DescribedGroup, ShareGroupDescribeResponse)
+_TYPE: Final = OfType("share", serves_share_protocol, _describe, DescribedGroup, ShareGroupDescribeResponse)
+
+
+@handles(ApiKey.SHARE_GROUP_DESCRIBE, 1, 1, error_response=_TYPE.error_response)
+def share_group_describe(ctx: RequestContext, request: ShareGroupDescribeRequest) -> Outcome:
+    return _TYPE.answer(ctx.state, request, ctx.api_version)

@@ -22,16 +22,14 @@ Not done: descriptions of topologies, as there is no plugin that keeps them.
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
-from kafkastub.state.group_descriptions import OfType, of_type
+from kafkastub.state.group_descriptions import OfType
 from kafkastub.state.group_protocols import serves_streams_protocol
 from kafkawire.api import ApiKey
-from kafkawire.errors import ErrorCode
 from kafkawire.messages.streams_group_describe_request import StreamsGroupDescribeRequest
 from kafkawire.messages.streams_group_describe_response import DescribedGroup, StreamsGroupDescribeResponse
 
@@ -40,20 +38,6 @@ if TYPE_CHECKING:
     from kafkastub.coordinator.group import Group
 
 _NOT_STORED: Final = 1
-
-
-def error_response(request: StreamsGroupDescribeRequest, code: ErrorCode, version: int) -> StreamsGroupDescribeResponse:
-    """The code at every group."""
-    groups = [DescribedGroup(error_code=code, group_id=group_id) for group_id in request.group_ids]
-    return StreamsGroupDescribeResponse(groups=groups)
-
-
-@handles(ApiKey.STREAMS_GROUP_DESCRIBE, 0, 1, error_response=error_response)
-def streams_group_describe(ctx: RequestContext, request: StreamsGroupDescribeRequest) -> Outcome:
-    if not serves_streams_protocol(ctx.state):
-        return error_response(request, ErrorCode.UNSUPPORTED_VERSION, ctx.api_version)
-    failed = partial(error_response, request, version=ctx.api_version)
-    return of_type(ctx.state, request, ctx.api_version, _OF_TYPE, failed)
 
 
 def _describe(
@@ -65,4 +49,9 @@ def _describe(
     return described
 
 
-_OF_TYPE: Final = OfType("streams", _describe, DescribedGroup, StreamsGroupDescribeResponse)
+_TYPE: Final = OfType("streams", serves_streams_protocol, _describe, DescribedGroup, StreamsGroupDescribeResponse)
+
+
+@handles(ApiKey.STREAMS_GROUP_DESCRIBE, 0, 1, error_response=_TYPE.error_response)
+def streams_group_describe(ctx: RequestContext, request: StreamsGroupDescribeRequest) -> Outcome:
+    return _TYPE.answer(ctx.state, request, ctx.api_version)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from kafkastub.coordinator import BatchOrder, GroupCoordinator, batch_order
@@ -36,46 +37,55 @@ _BYTES: Final = 64
 
 
 class OfType(NamedTuple):
-    """What the descriptions of groups of one type have of their own.
+    """An API that describes groups of one type: what it has of its own.
 
     Attributes:
         name: the type, as it is told of a group of another one: "share".
+        serves: whether there may be groups of the type.
         describe: (the coordinator, a group, the request) -> its description; None for a group of another type.
         group: the struct of a description.
         response: the message of the answer.
     """
 
     name: str
+    serves: Callable[[BrokerState], bool]
     describe: Callable[[GroupCoordinator, Group, Any], Any]
     group: type[Any]
     response: type[Any]
 
-
-def of_type(state: BrokerState, request: Any, version: int, kind: OfType, failed: Failed) -> Message | Deferred:
-    """The answer to an API that describes groups of one type: about the nameless ids first, then `described`.
-
-    Args:
-        request: has `group_ids` and `include_authorized_operations`.
-        failed: the reply to an error.
-    """
-    named = [group_id for group_id in request.group_ids if group_id]
-    nameless = kind.group(error_code=ErrorCode.INVALID_GROUP_ID, group_id="")
-    first = [nameless] * (len(request.group_ids) - len(named))
-    if not named:
-        answer: Message = kind.response(groups=first)
+    def error_response(self, request: Any, code: ErrorCode, version: int) -> Message:
+        """The code at every group."""
+        groups = [self.group(error_code=code, group_id=group_id) for group_id in request.group_ids]
+        answer: Message = self.response(groups=groups)
         return answer
 
-    def describe(coordinator: GroupCoordinator, group_id: str) -> Any:
-        group = coordinator.readable(group_id)
-        found = None if group is None else kind.describe(coordinator, group, request)
-        if found is None:
-            why = "not found." if group is None else f"is not a {kind.name} group."
-            return kind.group(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} {why}", group_id)
-        if request.include_authorized_operations:
-            found.authorized_operations = GROUP_OPERATIONS
-        return found
+    def answer(self, state: BrokerState, request: Any, version: int) -> Message | Deferred:
+        """The answer: about the nameless ids first, then `described`.
 
-    return described(state, named, version, describe, kind.response, failed, first)
+        Args:
+            request: has `group_ids` and `include_authorized_operations`.
+        """
+        if not self.serves(state):
+            return self.error_response(request, ErrorCode.UNSUPPORTED_VERSION, version)
+        named = [group_id for group_id in request.group_ids if group_id]
+        nameless = self.group(error_code=ErrorCode.INVALID_GROUP_ID, group_id="")
+        first = [nameless] * (len(request.group_ids) - len(named))
+        if not named:
+            answer: Message = self.response(groups=first)
+            return answer
+
+        def describe(coordinator: GroupCoordinator, group_id: str) -> Any:
+            group = coordinator.readable(group_id)
+            found = None if group is None else self.describe(coordinator, group, request)
+            if found is None:
+                why = "not found." if group is None else f"is not a {self.name} group."
+                return self.group(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} {why}", group_id)
+            if request.include_authorized_operations:
+                found.authorized_operations = GROUP_OPERATIONS
+            return found
+
+        failed = partial(self.error_response, request, version=version)
+        return described(state, named, version, describe, self.response, failed, first)
 
 
 def described(
