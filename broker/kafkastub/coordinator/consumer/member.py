@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Final
 
 from kafkastub.coordinator.consumer.records import ClassicMemberMetadata, EpochsOfPartitions
+from kafkastub.coordinator.modern.member import RevokingMember
 
 NOTHING: Final[EpochsOfPartitions] = MappingProxyType({})
 
@@ -22,8 +23,8 @@ class MemberState(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class ConsumerMember:
-    """One member, as the records say. Never changed: `dataclasses.replace` makes the next one.
+class ConsumerMember(RevokingMember):
+    """One member.
 
     Attributes:
         subscribed_topic_names: a set by content; iterates in no promised order.
@@ -33,15 +34,7 @@ class ConsumerMember:
         classic: how it joined, where it uses the classic protocol.
     """
 
-    member_id: str
-    member_epoch: int = 0
-    previous_member_epoch: int = -1
     state: MemberState = MemberState.STABLE
-    instance_id: str | None = None
-    rack_id: str | None = None
-    rebalance_timeout_ms: int = -1
-    client_id: str = ""
-    client_host: str = ""
     subscribed_topic_names: frozenset[str] = frozenset()
     subscribed_topic_regex: str | None = ""
     server_assignor: str | None = None
@@ -49,11 +42,5 @@ class ConsumerMember:
     pending_revocation: EpochsOfPartitions = field(default_factory=lambda: NOTHING)
     classic: ClassicMemberMetadata | None = None
 
-    @property
-    def must_revoke(self) -> bool:
-        """Whether it stays where it is until it has let go of partitions."""
-        return self.state is MemberState.UNREVOKED_PARTITIONS
-
-    def is_reconciled_to(self, epoch: int) -> bool:
-        """Whether it has all of its target of that epoch and nothing else."""
-        return self.state is MemberState.STABLE and self.member_epoch == epoch
+    stable = MemberState.STABLE
+    unrevoked = MemberState.UNREVOKED_PARTITIONS

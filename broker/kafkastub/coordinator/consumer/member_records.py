@@ -13,7 +13,7 @@ from kafkastub.coordinator.consumer.records import (
     ConsumerGroupCurrentMemberAssignment,
     ConsumerGroupMemberMetadata,
 )
-from kafkastub.coordinator.modern.group import MemberForms
+from kafkastub.coordinator.modern.member import MemberForms
 
 _STATES = {state.value: state for state in MemberState}
 

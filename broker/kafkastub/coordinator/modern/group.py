@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, ClassVar, Final, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, ClassVar, Final, Generic, TypeVar
 
 from kafkastub.coordinator.group import NOT_DUE, Consideration, GroupDescription, PartitionCheck
+from kafkastub.coordinator.modern.member import MemberForms, ModernMember
 from kafkastub.coordinator.modern.records import (
     CurrentOfMember,
     GroupEpoch,
@@ -24,43 +25,8 @@ from kafkawire.java_order import string_timeline_order
 FIRST_EPOCH: Final = 1
 
 
-class ModernMember(Protocol):
-    """A member of any such group, as the records say. Never changed: the next one takes its place."""
-
-    @property
-    def member_id(self) -> str: ...
-
-    @property
-    def member_epoch(self) -> int: ...
-
-    @property
-    def client_id(self) -> str: ...
-
-    @property
-    def client_host(self) -> str: ...
-
-
 Member = TypeVar("Member", bound=ModernMember)
 Target = TypeVar("Target")
-
-
-class MemberForms(NamedTuple):
-    """How the members of one type come out of their records, and go into them.
-
-    Attributes:
-        new: one of whom nothing is known but the id.
-        with_metadata: the member with what it has said of itself.
-        with_assignment: the member with what it has, and where it stands.
-        without_assignment: the member with nothing, on its way out.
-        metadata_record, assignment_record: of a group's member, by the group's id: the other way.
-    """
-
-    new: Callable[[str], Any]
-    with_metadata: Callable[[Any, Any], Any]
-    with_assignment: Callable[[Any, Any], Any]
-    without_assignment: Callable[[Any], Any]
-    metadata_record: Callable[[str, Any], Record]
-    assignment_record: Callable[[str, Any], Record]
 
 
 class ModernGroup(Generic[Member, Target]):
@@ -209,10 +175,24 @@ class ModernGroup(Generic[Member, Target]):
         transactional: bool = False,
     ) -> PartitionCheck | None:
         """Raises what speaks against a commit of this member in this epoch; see `Group`."""
-        raise NotImplementedError
+        if generation < 0 and not self.members:
+            return None  # an administrator
+        if transactional and generation == -1 and not member_id and group_instance_id is None:
+            return None
+        return self._check_commit(self.member(member_id), generation, version, transactional)
 
     def validate_offset_fetch(self, member_id: str | None, member_epoch: int) -> None:
-        """Raises what speaks against this member's reading offsets in this epoch."""
+        """Raises UNKNOWN_MEMBER_ID, STALE_MEMBER_EPOCH, ILLEGAL_GENERATION; who names neither may fetch."""
+        if member_id is None:
+            if member_epoch >= 0:
+                raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)  # Kafka trips over the missing id
+            return
+        self._check_fetch(self.member(member_id), member_epoch)
+
+    def _check_commit(self, member: Member, epoch: int, version: int, transactional: bool) -> PartitionCheck | None:
+        raise NotImplementedError
+
+    def _check_fetch(self, member: Member, epoch: int) -> None:
         raise NotImplementedError
 
     def validate_offset_delete(self) -> None:

@@ -4,35 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Generic, TypeVar
 
-from kafkastub.coordinator.group import MemberDescription, PartitionCheck
+from kafkastub.coordinator.group import MemberDescription
 from kafkastub.coordinator.modern.counts import decrease, increase
-from kafkastub.coordinator.modern.group import ModernGroup, ModernMember, Target
+from kafkastub.coordinator.modern.group import ModernGroup, Target
+from kafkastub.coordinator.modern.member import RevokingMember
 from kafkastub.coordinator.modern.subscribed import SubscribedTopics
 from kafkastub.coordinator.modern.timers import MemberTimers
 from kafkastub.coordinator.records import Record
 from kafkawire.errors import ErrorCode, KafkaError
 
-
-class ReconcilingMember(ModernMember, Protocol):
-    """A member of any such group."""
-
-    @property
-    def instance_id(self) -> str | None: ...
-
-    @property
-    def rebalance_timeout_ms(self) -> int: ...
-
-    @property
-    def must_revoke(self) -> bool:
-        """Whether it stays where it is until it has let go of something."""
-
-    def is_reconciled_to(self, epoch: int) -> bool:
-        """Whether it has all of its target of that epoch and nothing else."""
-
-
-Member = TypeVar("Member", bound=ReconcilingMember)
+Member = TypeVar("Member", bound=RevokingMember)
 Timers = TypeVar("Timers", bound=MemberTimers)
 
 
@@ -74,44 +57,13 @@ class ReconcilingGroup(ModernGroup[Member, Target], Generic[Member, Target, Time
 
     def in_place_of(self, there: Member, member_id: str, records: list[Record]) -> Member:
         """The member that comes for a static one that is there, with all that one has; records of that (KIP-345)."""
-        known: Any = there
-        member: Member = replace(known, member_id=member_id, member_epoch=0, previous_member_epoch=0)
+        member = replace(there, member_id=member_id, member_epoch=0, previous_member_epoch=0)
         group_id = self.group_id
         records += self.types.removal(group_id, there.member_id)
         records.append(self.forms.metadata_record(group_id, member))
         records.append(self.types.target(group_id, member_id, self.target_of(there.member_id)))
         records.append(self.forms.assignment_record(group_id, member))
         return member
-
-    def validate_offset_commit(
-        self,
-        member_id: str,
-        group_instance_id: str | None,
-        generation: int,
-        *,
-        version: int = 9,
-        transactional: bool = False,
-    ) -> PartitionCheck | None:
-        """Raises what speaks against a commit of this member in this epoch; see `Group`."""
-        if generation < 0 and not self.members:
-            return None  # an administrator
-        if transactional and generation == -1 and not member_id and group_instance_id is None:
-            return None
-        return self._check_commit(self.member(member_id), generation, version, transactional)
-
-    def validate_offset_fetch(self, member_id: str | None, member_epoch: int) -> None:
-        """Raises UNKNOWN_MEMBER_ID, STALE_MEMBER_EPOCH, ILLEGAL_GENERATION; who names neither may fetch."""
-        if member_id is None:
-            if member_epoch >= 0:
-                raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)  # Kafka trips over the missing id
-            return
-        self._check_fetch(self.member(member_id), member_epoch)
-
-    def _check_commit(self, member: Member, epoch: int, version: int, transactional: bool) -> PartitionCheck | None:
-        raise NotImplementedError
-
-    def _check_fetch(self, member: Member, epoch: int) -> None:
-        raise NotImplementedError
 
     def end(self, broker_ms: int) -> None:
         """It is gone: nothing of it happens any more."""

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from typing import Any, Generic, Protocol, TypeVar
 
 from kafkastub.coordinator.modern.context import ModernContext
+from kafkastub.coordinator.modern.member import RevokingMember
 from kafkastub.coordinator.modern.membership import LEAVE_GROUP_STATIC_MEMBER_EPOCH
-from kafkastub.coordinator.modern.reconciling import ReconcilingGroup, ReconcilingMember
+from kafkastub.coordinator.modern.reconciling import ReconcilingGroup
 from kafkastub.coordinator.modern.timers import MemberTimers, Timer
 from kafkastub.coordinator.turn import Turn
 from kafkastub.deadlines import Deadline
@@ -82,7 +83,7 @@ class Watching(Generic[Group, Timers]):
         timers.session_timeout_ms = session_timeout_ms
         self._deadlines.arm(timers.session, turn.timer_ms + session_timeout_ms)
 
-    def arm_rebalance(self, group: Group, member: ReconcilingMember, turn: Turn) -> None:
+    def arm_rebalance(self, group: Group, member: RevokingMember, turn: Turn) -> None:
         """The member has its rebalance timeout to let go of what it has lost: its epoch says whether it has."""
         timers, epoch, member_id = self.timers(group, member.member_id), member.member_epoch, member.member_id
         if timers.rebalance is None:
@@ -96,7 +97,7 @@ class Watching(Generic[Group, Timers]):
         if timers is not None and timers.rebalance is not None:
             timers.rebalance.cancel()
 
-    def watch(self, group: Group, member: ReconcilingMember, turn: Turn) -> None:
+    def watch(self, group: Group, member: RevokingMember, turn: Turn) -> None:
         """The member has changed: it has time to let go of what it has lost, if it has."""
         if member.must_revoke:
             self.arm_rebalance(group, member, turn)

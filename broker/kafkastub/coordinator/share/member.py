@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Final
 
-from kafkastub.coordinator.modern.group import MemberForms
+from kafkastub.coordinator.modern.member import MemberForms, ModernMember
 from kafkastub.coordinator.modern.partition_sets import written_and_read
 from kafkastub.coordinator.modern.records import Partitions
 from kafkastub.coordinator.share.records import (
@@ -14,33 +14,20 @@ from kafkastub.coordinator.share.records import (
     ShareGroupMemberMetadata,
 )
 
-STABLE: Final = 0
-"""The state that every member of a share group has (Kafka: MemberState)."""
 NOTHING: Final[Partitions] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
-class ShareMember:
-    """One member, as the records say. Never changed: `dataclasses.replace` makes the next one.
+class ShareMember(ModernMember):
+    """One member, always in the state 0, STABLE: it has nothing to wait for (Kafka: MemberState).
 
     Attributes:
         subscribed_topic_names: a set by content; iterates in no promised order.
         assigned: what it reads from, beside others.
     """
 
-    member_id: str
-    member_epoch: int = 0
-    previous_member_epoch: int = -1
-    state: int = STABLE
-    rack_id: str | None = None
-    client_id: str = ""
-    client_host: str = ""
     subscribed_topic_names: frozenset[str] = frozenset()
     assigned: Partitions = field(default_factory=lambda: NOTHING)
-
-    def is_reconciled_to(self, epoch: int) -> bool:
-        """Whether it has its target of that epoch."""
-        return self.state == STABLE and self.member_epoch == epoch
 
 
 def with_metadata(member: ShareMember, record: ShareGroupMemberMetadata) -> ShareMember:

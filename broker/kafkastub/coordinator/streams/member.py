@@ -8,7 +8,7 @@ from enum import IntEnum
 from types import MappingProxyType
 from typing import Final, TypeVar
 
-from kafkastub.coordinator.modern.group import MemberForms
+from kafkastub.coordinator.modern.member import MemberForms, RevokingMember
 from kafkastub.coordinator.streams.records import (
     Endpoint,
     EpochsOfKinds,
@@ -38,8 +38,8 @@ class MemberState(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class StreamsMember:
-    """One member, as the records say. Never changed: `dataclasses.replace` makes the next one.
+class StreamsMember(RevokingMember):
+    """One member.
 
     Attributes:
         process_id: shared by the members that run in one process.
@@ -49,15 +49,8 @@ class StreamsMember:
         pending_revocation: … and what it has to let go of.
     """
 
-    member_id: str
-    member_epoch: int = 0
     previous_member_epoch: int = 0
     state: MemberState = MemberState.STABLE
-    instance_id: str | None = None
-    rack_id: str | None = None
-    client_id: str = ""
-    client_host: str = ""
-    rebalance_timeout_ms: int = -1
     topology_epoch: int = -1
     process_id: str = ""
     user_endpoint: Endpoint | None = None
@@ -65,14 +58,8 @@ class StreamsMember:
     assigned: TasksTupleWithEpochs = EMPTY_WITH_EPOCHS
     pending_revocation: TasksTupleWithEpochs = EMPTY_WITH_EPOCHS
 
-    @property
-    def must_revoke(self) -> bool:
-        """Whether it stays where it is until it has let go of tasks."""
-        return self.state is MemberState.UNREVOKED_TASKS
-
-    def is_reconciled_to(self, epoch: int) -> bool:
-        """Whether it has its target of that epoch."""
-        return self.state is MemberState.STABLE and self.member_epoch == epoch
+    stable = MemberState.STABLE
+    unrevoked = MemberState.UNREVOKED_TASKS
 
 
 def with_metadata(member: StreamsMember, record: StreamsGroupMemberMetadata) -> StreamsMember:
