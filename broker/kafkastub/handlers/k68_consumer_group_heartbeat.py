@@ -33,7 +33,7 @@ from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
 from kafkastub.security import Operation
-from kafkastub.state.bringing_in import brought_in
+from kafkastub.state.bringing_in import MODERN, brought_in
 from kafkastub.state.group_protocols import serves_consumer_protocol
 from kafkastub.state.groups import coordinator_of
 from kafkawire.api import ApiKey
@@ -41,9 +41,10 @@ from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.messages.consumer_group_heartbeat_request import ConsumerGroupHeartbeatRequest
 from kafkawire.messages.consumer_group_heartbeat_response import ConsumerGroupHeartbeatResponse
 
-_BROUGHT_IN: Final = [
+_BROUGHT_IN: Final = MODERN + [
     f"kafkastub.{name}"
     for name in (
+        "coordinator.modern.watching",
         "coordinator.modern.regex.parser",
         "coordinator.modern.expressions",
         "coordinator.consumer.embedded",

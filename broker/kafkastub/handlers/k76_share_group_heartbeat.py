@@ -32,7 +32,7 @@ from typing import Final
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
-from kafkastub.state.bringing_in import brought_in
+from kafkastub.state.bringing_in import MODERN, brought_in
 from kafkastub.state.group_protocols import is_share_member_id, serves_share_protocol
 from kafkastub.state.groups import coordinator_of
 from kafkawire.api import ApiKey
@@ -40,7 +40,7 @@ from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.messages.share_group_heartbeat_request import ShareGroupHeartbeatRequest
 from kafkawire.messages.share_group_heartbeat_response import ShareGroupHeartbeatResponse
 
-_BROUGHT_IN: Final = [
+_BROUGHT_IN: Final = MODERN + [
     f"kafkastub.{name}"
     for name in (
         "coordinator.share.records",

@@ -51,7 +51,7 @@ from typing import Final
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
-from kafkastub.state.bringing_in import brought_in
+from kafkastub.state.bringing_in import MODERN, brought_in
 from kafkastub.state.group_protocols import serves_streams_protocol
 from kafkastub.state.groups import coordinator_of
 from kafkawire.api import ApiKey
@@ -59,9 +59,10 @@ from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.messages.streams_group_heartbeat_request import StreamsGroupHeartbeatRequest
 from kafkawire.messages.streams_group_heartbeat_response import StreamsGroupHeartbeatResponse
 
-_BROUGHT_IN: Final = [
+_BROUGHT_IN: Final = MODERN + [
     f"kafkastub.{name}"
     for name in (
+        "coordinator.modern.watching",
         "coordinator.streams.records",
         "coordinator.streams.state",
         "coordinator.streams.topology",

@@ -13,6 +13,11 @@ from kafkastub.state.groups import coordinator_of
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.schema import Message
 
+MODERN: Final = [
+    f"kafkastub.coordinator.modern.{name}"
+    for name in ("records", "state", "member", "group", "settings", "context", "groups")
+]
+"""What all types with epochs stand on."""
 _AT_ONCE: Final = 1
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Final
 
+from kafkastub.state.bringing_in import MODERN
 from kafkastub.state.broker_state import BrokerState
 from kafkastub.state.deferred import Deferred, Steps, in_parts
 from kafkawire.error_texts import text_of
@@ -29,6 +30,7 @@ STATE: Final = (*_STATE, "kafkastub.state.sharing.state_requests")
 """What the APIs 83 to 87 take."""
 OFFSETS: Final = (
     *_STATE,
+    *MODERN,
     "kafkastub.coordinator.share.state",
     "kafkastub.coordinator.modern.assignors.simple",
     "kafkastub.coordinator.share.heartbeat",
