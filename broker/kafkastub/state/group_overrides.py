@@ -6,7 +6,7 @@ Kafka: ``GroupConfigManager``. Loaded when a group with epochs is asked for.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from kafkastub.config import BrokerConfig
 from kafkastub.config.definition import parse
@@ -40,6 +40,7 @@ _STREAMS: Final = (
     ("streams.assignor.name", ""),
 )
 """In the order of the fields; with the broker's bounds."""
+Own = TypeVar("Own", ConsumerGroupConfig, ShareGroupConfig, StreamsGroupConfig)
 
 
 class GroupOverrides:
@@ -48,54 +49,38 @@ class GroupOverrides:
     A value that was set while the broker's bounds were wider counts as the bound (``GroupConfig.evaluate``).
     """
 
-    __slots__ = ("_cluster", "_config", "_consumer", "_share", "_streams")
+    __slots__ = ("_cluster", "_config", "_known")
 
     def __init__(self, config: BrokerConfig, cluster: Cluster) -> None:
         self._config = config
         self._cluster = cluster
-        self._consumer: dict[str, tuple[Mapping[str, str], ConsumerGroupConfig]] = {}
-        self._share: dict[str, tuple[Mapping[str, str], ShareGroupConfig]] = {}
-        self._streams: dict[str, tuple[Mapping[str, str], StreamsGroupConfig]] = {}
-        """With the texts that they were made of, which are replaced and not changed."""
+        self._known: dict[tuple[type[Any], str], tuple[Mapping[str, str], Any]] = {}
+        """By type and group, with the texts that they were made of, which are replaced and not changed."""
 
     def of_consumer_group(self, group_id: str) -> ConsumerGroupConfig | None:
         """None where the group has no configuration of its own."""
-        texts = self._cluster.group_configs.get(group_id)
-        known = self._consumer.get(group_id)
-        if texts is None:
-            if known is not None:
-                del self._consumer[group_id]
-            return None
-        if known is None or known[0] is not texts:
-            known = texts, ConsumerGroupConfig(*(self._value(texts, name, bound) for name, bound in _CONSUMER))
-            self._consumer[group_id] = known
-        return known[1]
+        return self._of(ConsumerGroupConfig, _CONSUMER, group_id)
 
     def of_share_group(self, group_id: str) -> ShareGroupConfig | None:
         """The same of a share group."""
-        texts = self._cluster.group_configs.get(group_id)
-        known = self._share.get(group_id)
-        if texts is None:
-            if known is not None:
-                del self._share[group_id]
-            return None
-        if known is None or known[0] is not texts:
-            known = texts, ShareGroupConfig(*(self._value(texts, name, bound) for name, bound in _SHARE))
-            self._share[group_id] = known
-        return known[1]
+        return self._of(ShareGroupConfig, _SHARE, group_id)
 
     def of_streams_group(self, group_id: str) -> StreamsGroupConfig | None:
         """The same of a streams group."""
+        return self._of(StreamsGroupConfig, _STREAMS, group_id)
+
+    def _of(self, kind: type[Own], names: tuple[tuple[str, str], ...], group_id: str) -> Own | None:
         texts = self._cluster.group_configs.get(group_id)
-        known = self._streams.get(group_id)
         if texts is None:
-            if known is not None:
-                del self._streams[group_id]
+            if self._known:
+                self._known.pop((kind, group_id), None)
             return None
+        known = self._known.get((kind, group_id))
         if known is None or known[0] is not texts:
-            known = texts, StreamsGroupConfig(*(self._value(texts, name, bound) for name, bound in _STREAMS))
-            self._streams[group_id] = known
-        return known[1]
+            known = texts, kind(*(self._value(texts, name, bound) for name, bound in names))
+            self._known[kind, group_id] = known
+        own: Own = known[1]
+        return own
 
     def _value(self, texts: Mapping[str, str], name: str, bound: str) -> Any:
         if name not in texts:

@@ -70,9 +70,7 @@ class Steps:
         self, group: ConsumerGroup, member_id: str, epoch: int, told: Told, create: bool, *, classic: bool = False
     ) -> ConsumerMember:
         """The member as it is; one that comes is new. Raises UNKNOWN_MEMBER_ID, FENCED_MEMBER_EPOCH."""
-        member = group.members.get(member_id) if create else group.member(member_id)
-        if member is None:
-            member = ConsumerMember(member_id)
+        member = group.known_or_new(member_id) if create else group.member(member_id)
         if not classic:
             check_epoch(member, epoch, told)
         return member
@@ -100,7 +98,7 @@ class Steps:
             return member
         known = group.static_member(instance_id)
         if known is None:
-            return group.members.get(member_id) or ConsumerMember(member_id)
+            return group.known_or_new(member_id)
         if not classic and known.classic is None and known.member_epoch != LEAVE_GROUP_STATIC_MEMBER_EPOCH:
             raise unreleased(member_id, instance_id, known.member_id)
         return group.in_place_of(known, member_id, records)

@@ -114,6 +114,10 @@ class ModernGroup(Generic[Member, Target]):
             raise KafkaError(ErrorCode.UNKNOWN_MEMBER_ID, what)
         return member
 
+    def known_or_new(self, member_id: str) -> Member:
+        """A member; one that is not there is new."""
+        return self.members.get(member_id) or self.forms.new(member_id)
+
     def target_of(self, member_id: str) -> Target:
         """What the member is to have."""
         target: Target = self.target.get(member_id, self.nothing)
@@ -242,15 +246,12 @@ class ModernGroup(Generic[Member, Target]):
         """A member is gone: what is soft of it is."""
         raise NotImplementedError
 
-    def _known(self, member_id: str) -> Member:
-        return self.members.get(member_id) or self.forms.new(member_id)
-
     def _apply_epoch(self, record: GroupEpoch) -> None:
         self.epoch = record.epoch
         self.metadata_hash = record.metadata_hash
 
     def _apply_member(self, record: Any) -> None:
-        self.update(self.forms.with_metadata(self._known(record.member_id), record))
+        self.update(self.forms.with_metadata(self.known_or_new(record.member_id), record))
 
     def _apply_no_member(self, record: OfMember) -> None:
         old = self.members.pop(record.member_id, None)
@@ -259,7 +260,7 @@ class ModernGroup(Generic[Member, Target]):
             self._forget(record.member_id)
 
     def _apply_current(self, record: CurrentOfMember) -> None:
-        self.update(self.forms.with_assignment(self._known(record.member_id), record))
+        self.update(self.forms.with_assignment(self.known_or_new(record.member_id), record))
 
     def _apply_no_current(self, record: OfMember) -> None:
         member = self.members.get(record.member_id)

@@ -67,9 +67,7 @@ class Heartbeats:
         create = epoch == 0
         group = context.known_or_new(request.group_id, create, records)
         check_room(group, context.settings.max_size, has_place=member_id in group.members)
-        member = group.members.get(member_id) if create else group.member(member_id)
-        if member is None:
-            member = ShareMember(member_id)
+        member = group.known_or_new(member_id) if create else group.member(member_id)
         _check_epoch(member, epoch)
         updated = _updated(member, request, client_id, client_host)
 

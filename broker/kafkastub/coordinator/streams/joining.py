@@ -28,7 +28,7 @@ def check_room(group: StreamsGroup, request: StreamsGroupHeartbeatRequest, most:
 def dynamic_member(group: StreamsGroup, request: StreamsGroupHeartbeatRequest) -> StreamsMember:
     """The member; a new one where it joins. Raises UNKNOWN_MEMBER_ID, FENCED_MEMBER_EPOCH."""
     if request.member_epoch == 0:
-        return group.members.get(request.member_id) or StreamsMember(request.member_id)
+        return group.known_or_new(request.member_id)
     member = group.member(request.member_id)
     _check_epoch(member, request)
     return member
@@ -47,7 +47,7 @@ def static_member(group: StreamsGroup, request: StreamsGroupHeartbeatRequest, re
         return member
     there = group.static_member(instance_id)
     if there is None:
-        return group.members.get(member_id) or StreamsMember(member_id)
+        return group.known_or_new(member_id)
     if there.member_epoch != LEAVE_GROUP_STATIC_MEMBER_EPOCH:
         raise unreleased(member_id, instance_id, there.member_id)
     return group.in_place_of(there, member_id, records)
