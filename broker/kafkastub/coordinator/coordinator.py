@@ -11,6 +11,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
+from importlib import import_module
 from itertools import islice
 from random import Random
 from typing import TYPE_CHECKING, Any, Final
@@ -30,14 +31,25 @@ from kafkawire.messages.txn_offset_commit_request import TxnOffsetCommitRequest
 
 if TYPE_CHECKING:
     from kafkastub.coordinator.consumer.groups import ConsumerGroups
-    from kafkastub.coordinator.modern.groups import ModernGroups
     from kafkastub.coordinator.share.groups import ShareGroups
     from kafkastub.coordinator.streams.groups import StreamsGroups
 
-_MODERN: Final = ("consumer", "share", "streams")
-"""The types with epochs."""
 _MOST_FIRED: Final = 50
 """Deadlines in a turn: to lose one of ten thousand members takes a fifth of a millisecond."""
+
+
+class _Types(dict[str, Any]):
+    """The types with epochs, each made when it is first asked for: most brokers never need them."""
+
+    __slots__ = ("_make",)
+
+    def __init__(self, make: Callable[[str], Any]) -> None:
+        super().__init__()
+        self._make = make
+
+    def __missing__(self, name: str) -> Any:
+        made = self[name] = self._make(name)
+        return made
 
 
 class GroupCoordinator(Groups):
@@ -49,104 +61,85 @@ class GroupCoordinator(Groups):
 
     Attributes:
         classic: the requests of the classic protocol.
+        modern: by name the types with epochs that anybody has asked for; whoever asks for another one has it made.
     """
 
-    __slots__ = ("_config", "_consumer", "_random", "_share", "_streams", "classic")
+    __slots__ = ("_config", "_random", "classic", "modern")
 
     def __init__(self, config: BrokerConfig, profile: Profile, random: Random) -> None:
         super().__init__(GroupSettings.of(config), profile)
         self.simple = self.classic = ClassicGroups(self, random)
         self.types = {self.classic.name: self.classic}
-        self._consumer: ConsumerGroups | None = None
-        self._share: ShareGroups | None = None
-        self._streams: StreamsGroups | None = None
+        self.modern = _Types(self._make)
         self._config = config
         self._random = random
+
+    # -- the types with epochs -----------------------------------------------------------------------------------
+
+    def _make(self, name: str) -> Any:
+        """Make a type: the package that has its name does it."""
+        made = import_module(f"kafkastub.coordinator.{name}").make(self, self._config, self._random)
+        self.types = {**self.types, name: made}
+        return made
+
+    @property
+    def consumer(self) -> ConsumerGroups:
+        """The requests of the consumer protocol."""
+        made: ConsumerGroups = self.modern["consumer"]
+        return made
 
     @property
     def has_consumer(self) -> bool:
         """Whether anybody has asked for `consumer` yet."""
-        return self._consumer is not None
+        return "consumer" in self.modern
 
     @property
-    def consumer(self) -> ConsumerGroups:
-        """The requests of the consumer protocol; made when first asked for, as most brokers never need them."""
-        if self._consumer is None:
-            from kafkastub.coordinator.consumer import migration
-            from kafkastub.coordinator.consumer.groups import ConsumerGroups
-            from kafkastub.coordinator.modern.settings import ConsumerSettings
-
-            self._consumer = ConsumerGroups(self, ConsumerSettings.of(self._config), self._random)
-            self.types = {**self.types, self._consumer.name: self._consumer}
-            migration.connect(self._consumer, self.classic)
-        return self._consumer
+    def share(self) -> ShareGroups:
+        """The requests of share groups."""
+        made: ShareGroups = self.modern["share"]
+        return made
 
     @property
     def has_share(self) -> bool:
         """Whether anybody has asked for `share` yet."""
-        return self._share is not None
+        return "share" in self.modern
 
     @property
-    def share(self) -> ShareGroups:
-        """The requests of share groups; made when first asked for, as most brokers never need them."""
-        if self._share is None:
-            from kafkastub.coordinator.modern.settings import ShareGroupSettings
-            from kafkastub.coordinator.share.groups import ShareGroups
-
-            self._share = ShareGroups(self, ShareGroupSettings.of(self._config))
-            self.types = {**self.types, self._share.name: self._share}
-        return self._share
+    def streams(self) -> StreamsGroups:
+        """The requests of streams groups."""
+        made: StreamsGroups = self.modern["streams"]
+        return made
 
     @property
     def has_streams(self) -> bool:
         """Whether anybody has asked for `streams` yet."""
-        return self._streams is not None
-
-    @property
-    def streams(self) -> StreamsGroups:
-        """The requests of streams groups; made when first asked for, as most brokers never need them."""
-        if self._streams is None:
-            from kafkastub.coordinator.modern.settings import StreamsGroupSettings
-            from kafkastub.coordinator.streams.groups import StreamsGroups
-
-            self._streams = StreamsGroups(self, StreamsGroupSettings.of(self._config))
-            self.types = {**self.types, self._streams.name: self._streams}
-        return self._streams
-
-    def _of_type(self, name: str) -> ModernGroups[Any, Any]:
-        """The requests of a type with epochs, by its name."""
-        made: ModernGroups[Any, Any] = getattr(self, name)
-        return made
-
-    def _modern(self) -> list[ModernGroups[Any, Any]]:
-        """The types with epochs for which anybody has asked yet."""
-        return [self._of_type(name) for name in _MODERN if name in self.types]
+        return "streams" in self.modern
 
     def metadata_changed(self, names: Iterable[str]) -> None:
         """Topics were created, grown or deleted, or their replicas moved: for the groups that go by them."""
         names = list(names)
-        for one in self._modern():
+        for one in self.modern.values():
             one.metadata_changed(names)
 
     def reconfigured(self) -> None:
         """The broker's configuration was changed while it runs: of these groups, how often they are assigned anew."""
-        for one in self._modern():
+        for one in self.modern.values():
             one.reconfigured(self._config)
 
     @property
     def consumer_rebalances(self) -> int:
         """How often subscriptions or topics have raised a consumer group's epoch (consumer-group-rebalances)."""
-        return 0 if self._consumer is None else self._consumer.rebalances
+        return self.consumer.rebalances if self.has_consumer else 0
 
     @property
     def share_rebalances(self) -> int:
         """How often subscriptions, topics or new state have raised a share group's epoch (share-group-rebalances)."""
-        return 0 if self._share is None else self._share.rebalances
+        return self.share.rebalances if self.has_share else 0
 
     @property
     def streams_rebalances(self) -> int:
         """How often a heartbeat has raised a streams group's epoch (streams-group-rebalances)."""
-        return 0 if self._streams is None else self._streams.rebalances
+        return self.streams.rebalances if self.has_streams else 0
 
     @property
     def completed_rebalances(self) -> int:
@@ -157,8 +150,8 @@ class GroupCoordinator(Groups):
         """It takes another one's place: its meters go on."""
         self.meters = before.meters
         self.classic.rebalancer.completed_rebalances = before.completed_rebalances
-        for one in before._modern():
-            self._of_type(one.name).context.rebalances = one.rebalances
+        for name in sorted(before.modern):
+            self.modern[name].context.rebalances = before.modern[name].rebalances
 
     # -- offsets -------------------------------------------------------------------------------------------------
 
@@ -221,8 +214,8 @@ class GroupCoordinator(Groups):
         topics, turn = list(topics), Turn(broker_ms, 0)
         deletion.topics_deleted(self, topics)
         deletion.write_tombstones(self, turn, sys.maxsize if most is None else most)
-        if self._share is not None:
-            self._share.topics_deleted(topics, turn)
+        if self.has_share:
+            self.share.topics_deleted(topics, turn)
         return turn
 
     def write_tombstones(self, broker_ms: int, most: int) -> Turn:
@@ -298,9 +291,9 @@ class GroupCoordinator(Groups):
 
     def _load_types(self) -> None:
         """There have to be the types of all groups that the records know."""
-        for name in _MODERN:
-            if self.hard.of_type(name):
-                self._of_type(name)
+        for name in sorted(self.hard.typed):
+            if self.hard.typed[name]:
+                _ = self.modern[name]
 
     # -- groups --------------------------------------------------------------------------------------------------
 

@@ -7,7 +7,6 @@ live in the group types' packages.
 
 from __future__ import annotations
 
-from collections.abc import Container
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, Union
@@ -61,31 +60,45 @@ class HardState:
 
     Attributes:
         generations: the last persisted generation of each group that has one.
-        consumer, share, streams: the groups of each type with epochs, by id; what is kept of one is in the type's
-            `state`.
+        typed: by type the groups with epochs, by id; what is kept of one is in the type's `state`.
     """
 
-    __slots__ = ("consumer", "generations", "offsets", "share", "streams")
+    __slots__ = ("generations", "offsets", "typed")
 
     def __init__(self) -> None:
         self.offsets = OffsetStore()
         self.generations: dict[str, GroupMetadata] = {}
-        self.consumer: dict[str, Any] = {}
-        self.share: dict[str, Any] = {}
-        self.streams: dict[str, Any] = {}
+        self.typed: dict[str, dict[str, Any]] = {}
 
     def of_type(self, group_type: str) -> dict[str, Any]:
         """The groups of a type with epochs, by id."""
-        groups: dict[str, Any] = getattr(self, group_type)
+        groups = self.typed.get(group_type)
+        if groups is None:
+            groups = self.typed[group_type] = {}
         return groups
+
+    @property
+    def consumer(self) -> dict[str, Any]:
+        """The consumer groups, by id."""
+        return self.of_type("consumer")
+
+    @property
+    def share(self) -> dict[str, Any]:
+        """The share groups, by id."""
+        return self.of_type("share")
+
+    @property
+    def streams(self) -> dict[str, Any]:
+        """The streams groups, by id."""
+        return self.of_type("streams")
 
     def copy(self) -> HardState:
         """Another one that is the same; records, which nobody changes, are shared."""
         copied = HardState()
-        for name in self.__slots__:
-            part = getattr(self, name)
-            whole = type(part) is dict  # by group: its record, or its state, which is such records by their keys
-            setattr(copied, name, {key: _copied(one) for key, one in part.items()} if whole else part.copy())
+        copied.offsets = self.offsets.copy()
+        copied.generations = dict(self.generations)
+        for group_type, groups in self.typed.items():
+            copied.typed[group_type] = {group_id: state.copy() for group_id, state in groups.items()}
         return copied
 
     def apply(self, record: Record) -> None:
@@ -118,10 +131,6 @@ class HardState:
     def knows(self, group_id: str) -> bool:
         """Whether there is anything of the group."""
         offsets = self.offsets
-        of_types: tuple[Container[str], ...] = (self.generations, self.consumer, self.share, self.streams)
         has_offsets = bool(offsets.topics(group_id)) or offsets.has_pending(group_id)
-        return has_offsets or any(group_id in one for one in of_types)
-
-
-def _copied(one: Any) -> Any:
-    return one if isinstance(one, GroupMetadata) else one.copy()
+        has_group = group_id in self.generations or any(group_id in groups for groups in self.typed.values())
+        return has_offsets or has_group

@@ -2,3 +2,21 @@
 
 Who is in a group and which partitions each member reads from. What is delivered to whom is not here: see `sharing`.
 """
+
+from __future__ import annotations
+
+from random import Random
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from kafkastub.config import BrokerConfig
+    from kafkastub.coordinator.groups import Groups
+    from kafkastub.coordinator.share.groups import ShareGroups
+
+
+def make(groups: Groups, config: BrokerConfig, random: Random) -> ShareGroups:
+    """The type, for a coordinator that is asked for it."""
+    from kafkastub.coordinator.modern.settings import ShareGroupSettings
+    from kafkastub.coordinator.share.groups import ShareGroups
+
+    return ShareGroups(groups, ShareGroupSettings.of(config))
