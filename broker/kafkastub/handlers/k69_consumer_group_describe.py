@@ -19,7 +19,7 @@ Not done: -
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
@@ -30,18 +30,7 @@ from kafkawire.api import ApiKey
 from kafkawire.messages.consumer_group_describe_request import ConsumerGroupDescribeRequest
 from kafkawire.messages.consumer_group_describe_response import ConsumerGroupDescribeResponse, DescribedGroup
 
-if TYPE_CHECKING:
-    from kafkastub.coordinator import GroupCoordinator
-    from kafkastub.coordinator.group import Group
-
-
-def _describe(
-    coordinator: GroupCoordinator, group: Group, request: ConsumerGroupDescribeRequest
-) -> DescribedGroup | None:
-    return coordinator.consumer.describe(group)
-
-
-_TYPE: Final = OfType("consumer", serves_consumer_protocol, _describe, DescribedGroup, ConsumerGroupDescribeResponse)
+_TYPE: Final = OfType("consumer", serves_consumer_protocol, DescribedGroup, ConsumerGroupDescribeResponse)
 
 
 @handles(ApiKey.CONSUMER_GROUP_DESCRIBE, 0, 1, error_response=_TYPE.error_response)

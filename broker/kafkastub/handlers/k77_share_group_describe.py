@@ -18,7 +18,7 @@ Not done: -
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
@@ -29,16 +29,7 @@ from kafkawire.api import ApiKey
 from kafkawire.messages.share_group_describe_request import ShareGroupDescribeRequest
 from kafkawire.messages.share_group_describe_response import DescribedGroup, ShareGroupDescribeResponse
 
-if TYPE_CHECKING:
-    from kafkastub.coordinator import GroupCoordinator
-    from kafkastub.coordinator.group import Group
-
-
-def _describe(coordinator: GroupCoordinator, group: Group, request: ShareGroupDescribeRequest) -> DescribedGroup | None:
-    return coordinator.share.describe(group)
-
-
-_TYPE: Final = OfType("share", serves_share_protocol, _describe, DescribedGroup, ShareGroupDescribeResponse)
+_TYPE: Final = OfType("share", serves_share_protocol, DescribedGroup, ShareGroupDescribeResponse)
 
 
 @handles(ApiKey.SHARE_GROUP_DESCRIBE, 1, 1, error_response=_TYPE.error_response)

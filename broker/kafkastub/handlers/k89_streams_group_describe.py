@@ -22,7 +22,7 @@ Not done: descriptions of topologies, as there is no plugin that keeps them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
@@ -33,23 +33,15 @@ from kafkawire.api import ApiKey
 from kafkawire.messages.streams_group_describe_request import StreamsGroupDescribeRequest
 from kafkawire.messages.streams_group_describe_response import DescribedGroup, StreamsGroupDescribeResponse
 
-if TYPE_CHECKING:
-    from kafkastub.coordinator import GroupCoordinator
-    from kafkastub.coordinator.group import Group
-
 _NOT_STORED: Final = 1
 
 
-def _describe(
-    coordinator: GroupCoordinator, group: Group, request: StreamsGroupDescribeRequest
-) -> DescribedGroup | None:
-    described = coordinator.streams.describe(group)
-    if described is not None and request.include_topology_description:
+def _add(described: DescribedGroup, request: StreamsGroupDescribeRequest) -> None:
+    if request.include_topology_description:
         described.topology_description_status = _NOT_STORED
-    return described
 
 
-_TYPE: Final = OfType("streams", serves_streams_protocol, _describe, DescribedGroup, StreamsGroupDescribeResponse)
+_TYPE: Final = OfType("streams", serves_streams_protocol, DescribedGroup, StreamsGroupDescribeResponse, _add)
 
 
 @handles(ApiKey.STREAMS_GROUP_DESCRIBE, 0, 1, error_response=_TYPE.error_response)

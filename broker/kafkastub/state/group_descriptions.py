@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 from kafkastub.coordinator import BatchOrder, GroupCoordinator, batch_order
 from kafkastub.security.operations import GROUP_OPERATIONS
@@ -15,9 +15,6 @@ from kafkawire.codec import Encoder, encoder_of
 from kafkawire.errors import ErrorCode
 from kafkawire.rows import Shared
 from kafkawire.schema import Message, Struct
-
-if TYPE_CHECKING:
-    from kafkastub.coordinator.group import Group
 
 S = TypeVar("S", bound=Struct)
 Describe = Callable[[GroupCoordinator, str], Any]
@@ -40,18 +37,18 @@ class OfType(NamedTuple):
     """An API that describes groups of one type: what it has of its own.
 
     Attributes:
-        name: the type, as it is told of a group of another one: "share".
+        name: the type: "share".
         serves: whether there may be groups of the type.
-        describe: (the coordinator, a group, the request) -> its description; None for a group of another type.
         group: the struct of a description.
         response: the message of the answer.
+        add: (description, request) what the request alone asks for.
     """
 
     name: str
     serves: Callable[[BrokerState], bool]
-    describe: Callable[[GroupCoordinator, Group, Any], Any]
     group: type[Any]
     response: type[Any]
+    add: Callable[[Any, Any], None] | None = None
 
     def error_response(self, request: Any, code: ErrorCode, version: int) -> Message:
         """The code at every group."""
@@ -76,12 +73,14 @@ class OfType(NamedTuple):
 
         def describe(coordinator: GroupCoordinator, group_id: str) -> Any:
             group = coordinator.readable(group_id)
-            found = None if group is None else self.describe(coordinator, group, request)
+            found = None if group is None else coordinator.modern[self.name].describe(group)
             if found is None:
                 why = "not found." if group is None else f"is not a {self.name} group."
                 return self.group(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} {why}", group_id)
             if request.include_authorized_operations:
                 found.authorized_operations = GROUP_OPERATIONS
+            if self.add is not None:
+                self.add(found, request)
             return found
 
         failed = partial(self.error_response, request, version=version)

@@ -45,6 +45,10 @@ class ModernGroups(Generic[Modern, Settings]):
         """The group, where there is one of this type."""
         return self.context.find(group_id)
 
+    def describe(self, group: Group) -> Any:
+        """One group, as the API tells it that describes groups of the type; None where it is of another type."""
+        raise NotImplementedError
+
     def metadata_changed(self, names: Iterable[str]) -> None:
         """Topics were created, grown or deleted: groups that need them look again at their next heartbeat.
 
