@@ -10,13 +10,16 @@ S3 := .cache/s3/server/.installed
 PYTEST := $(BIN)/python -m pytest
 ARGS ?=
 WORKERS ?= 2
+# Quick tests wait more than they compute: for answers, timers and processes that start.
+QUICK_WORKERS ?= $(shell expr 3 \* $$(getconf _NPROCESSORS_ONLN))
 NIGHTLY ?= soak mutants oracle-expiry test-pipeline-s3
 
-.PHONY: help run test dist site test-site test-docker test-pipeline test-pipeline-s3 bench-pipeline spark-cluster check oracle oracle-expiry differential conformance mutants soak nightly chaos golden messages docs clients programs examples bench pictures lock clean
+.PHONY: help run test test-long test-all dist site test-site test-docker test-pipeline test-pipeline-s3 bench-pipeline spark-cluster check oracle oracle-expiry differential conformance mutants soak nightly chaos golden messages docs clients programs examples bench pictures lock clean
 
 help:
 	@echo "make run           serve on 127.0.0.1:9092 (ARGS='--port 0 --topic orders:3' adds options)"
-	@echo "make test          the tests (Java 17 and Maven for those with JVM clients, Go for those with franz-go)"
+	@echo "make test          the quick tests, a few minutes (Java 17 and Maven for those with JVM clients)"
+	@echo "make test-all      the long ones, too: browser, clients in other languages, attacks (Go, kcat, Chromium); test-long: only these"
 	@echo "make test-docker   builds the image and runs it (a container engine: docker/engine.sh starts one)"
 	@echo "make dist          builds wheel and sdist into dist/, installs them on every Python here, type checks a user's program"
 	@echo "make site          builds the documentation into site/ (ARGS=serve shows it while you write); make test-site tries it"
@@ -61,7 +64,12 @@ run: $(RUN)
 	@exec $(BIN)/kafkastub serve $(ARGS)
 
 test: $(DEV)
-	$(PYTEST) -n $(WORKERS) $(ARGS)
+	$(PYTEST) --part quick -n $(QUICK_WORKERS) $(ARGS)
+
+test-long: $(DEV)
+	$(PYTEST) --part long -n $(WORKERS) $(ARGS)
+
+test-all: test test-long
 
 test-docker: $(DEV)
 	$(PYTEST) -m docker $(ARGS)

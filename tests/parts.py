@@ -1,0 +1,49 @@
+"""The two parts of the tests: `make test` runs the quick one, which is for every day, and `make test-all` both.
+
+Long is what takes a browser, clients in other languages or many processes, or measures how long others wait. It has to
+be named here: what is not is quick. Whoever calls pytest by hand has all that is asked for.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pytest
+
+LONG: Final = (
+    # a browser
+    "page/",
+    # clients of other languages, some of them in full
+    "chaos/", "clients/", "programs/", "test_examples.py",
+    "faults/test_clients.py", "nodes/test_clients.py", "quotas/test_clients.py",
+    "consumer_groups/test_rolling_upgrade.py", "snapshots/test_like_a_fresh_start.py", "cli/test_as_kafkas_tools.py",
+    "docs/test_streams_groups_guide.py", "docs/test_without_sleeps_guide.py", "expiry/test_histories.py",
+    # what others wait for, and what memory it takes, while somebody does their worst
+    "hostile/", "flood/", "control/test_rubbish.py", "control/test_visitors.py", "server/test_no_circles.py",
+    # two brokers that are compared, by long histories
+    "differential/",
+    # many processes: of pytest, of the command line, of brokers that are killed
+    "plugin/test_failures.py", "plugin/test_report.py", "plugin/test_which_broker.py", "plugin/test_chaos.py",
+    "cli/test_control_commands.py", "process/test_configuration.py", "process/test_serve.py",
+    "persistence/test_kill.py", "persistence/test_storage_error.py", "snapshots/test_files.py",
+    "security/test_acl_matrix.py",
+)  # fmt: skip
+"""Folders and files below `tests`."""
+
+
+def is_long(node_id: str) -> bool:
+    """Whether a test, "tests/page/test_looks.py::test_it", is of the long part."""
+    return node_id.partition("::")[0].removeprefix("tests/").startswith(LONG)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--part", choices=("quick", "long"), help="only these tests (tests/parts.py); else all of them")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    part = config.getoption("--part")
+    if part is None:
+        return
+    others = [item for item in items if is_long(item.nodeid) is (part == "quick")]
+    config.hook.pytest_deselected(items=others)
+    items[:] = [item for item in items if is_long(item.nodeid) is (part == "long")]
