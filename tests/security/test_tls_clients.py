@@ -60,6 +60,10 @@ def test_a_client_is_who_its_certificate_says(library: str, java: Callable[[], J
         assert {entry.sender.principal for entry in stub.journal} == {"User:CN=alice,OU=dev,O=Kafka"}
 
 
+GAVE_UP = "the client ended the connection in the middle of it"
+"""It was too slow for its own patience, and will be asked again."""
+
+
 def test_a_client_without_a_good_certificate_is_refused_where_one_is_required(
     library: str, java: Callable[[], Jvm], caplog: pytest.LogCaptureFixture
 ):
@@ -76,13 +80,12 @@ def test_a_client_without_a_good_certificate_is_refused_where_one_is_required(
                 """False where the client was so slow that it had given up before it showed anything."""
                 with pytest.raises(NotSent):
                     send(library, stub.bootstrap_servers, stub.ca_file, shown, java, hopeless=True)
-                lines[:] = [line for line in caplog.messages if "TLS handshake failed" in line]
+                lines[:] = [line for line in caplog.messages if "TLS handshake failed" in line and GAVE_UP not in line]
                 return len(lines) >= number
 
             until(is_refused, f"{shown} is refused")
         assert len(stub.journal) == 0
         send(library, stub.bootstrap_servers, stub.ca_file, stub.client_certificate("CN=alice"), java)
-    lines = [line for line in caplog.messages if "TLS handshake failed" in line]
     assert len(lines) == 3, lines
     for line, word in zip(lines, ("shows no certificate", "expired", "issuer"), strict=True):
         assert word in line
