@@ -191,10 +191,15 @@ def test_two_large_requests_take_turns(broker: Broker):
     assert len(broker.slices) == 0
 
 
+def most_of(size: int) -> int:
+    """Bytes of requests of about that size that are begun at the same time."""
+    return next(most for longest, most in slices._LANES if size <= longest)
+
+
 def test_some_are_begun_and_the_others_wait_as_they_came(broker: Broker):
     """What they take once they are decoded is many times what came."""
     size = len(large(0)) - 4
-    together = slices._MOST_SHORT // size
+    together = most_of(size) // size
     clients = [broker.connect() for _ in range(3 * together)]
     for number, client in enumerate(clients):
         client.connection.receive(large(number))
@@ -206,17 +211,19 @@ def test_some_are_begun_and_the_others_wait_as_they_came(broker: Broker):
 
 
 def test_a_shorter_one_does_not_wait_for_longer_ones(broker: Broker):
+    """Neither for those that are begun nor for those that wait: a slice in two is its own."""
+    alone = broker.connect()
+    alone.connection.receive(large(1))
+    turns = broker.finish()
     long = large(1, 60_000)
-    assert len(long) > slices._SHORT
     for _ in range(20):
         broker.connect().connection.receive(long)
+    assert len(broker.slices) > 1
     assert broker.waiting > 0
     short = broker.connect()
     short.connection.receive(large(2))
-    for _ in range(5_000):
+    for _ in range(2 * turns + 10):
         broker.loop.turn()
-        if short.connection.out:
-            break
     assert short.ids() == [2]
     assert broker.waiting > 0
     broker.slices.stop()
@@ -224,7 +231,7 @@ def test_a_shorter_one_does_not_wait_for_longer_ones(broker: Broker):
 
 
 def test_one_is_begun_whatever_its_size(broker: Broker, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(slices, "_MOST_SHORT", 10)
+    monkeypatch.setattr(slices, "_LANES", ((0, 0), (1 << 20, 10)))
     broker.slices = broker.dispatcher.slices = Slices(broker.loop)  # type: ignore[arg-type]
     first, second = broker.connect(), broker.connect()
     first.connection.receive(large(1))

@@ -9,7 +9,6 @@ from __future__ import annotations
 import struct
 from collections import deque
 from collections.abc import Callable
-from functools import partial
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Final, Protocol
 
@@ -428,7 +427,7 @@ class Connection:
         request = large.slices.run(self._dispatcher.state, end - start, serve, finish)
         at_once = False
         if self._busy:
-            self._drop = partial(large.slices.drop, request)
+            self._drop = request.drop
 
     def _give_up(self, exchange: Exchange, outcome: Outcome) -> None:
         """The client has gone meanwhile."""

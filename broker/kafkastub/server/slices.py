@@ -5,12 +5,14 @@ A request of more than `dispatch.LARGE` bytes is served in a greenlet of its own
 done in the loop's thread, and a request calls `pace` only where it has left the state whole.
 
 What a request takes once it is decoded is many times what it was in its frame. So only some are begun at the same
-time; the others wait as they came, first in, first out, and longer ones do not wait in front of shorter ones.
+time; the others wait as they came, first in, first out. Requests of about a size have a lane of their own, and lanes
+take turns: no request waits for others that are much longer.
 """
 
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections import deque
 from collections.abc import Callable
 from time import perf_counter_ns
@@ -28,12 +30,17 @@ _SLICE_NS: Final = 3_000_000
 """Nanoseconds that one slice takes."""
 _UNITS: Final = 32
 """Work between two looks at the clock."""
-_SHORT: Final = 1 << 16
-"""Bytes of a request up to which it is among the shorter ones."""
-_MOST_SHORT: Final = 1 << 20
-"""Bytes that shorter requests have together that are begun,"""
-_MOST_LONG: Final = 1 << 22
-"""and longer ones; one is begun whatever its size."""
+_LANES: Final = (
+    (0, 0),
+    (1 << 14, 1 << 18),
+    (1 << 16, 1 << 20),
+    (1 << 18, 1 << 21),
+    (1 << 20, 1 << 22),
+    (1 << 22, 1 << 22),
+    (sys.maxsize, 0),
+)
+"""Bytes of the longest request of each lane, and how many its requests have together that are begun; one is begun
+whatever its size. The first lane is for answers, all of which are begun."""
 
 
 class _Sliced:
@@ -45,7 +52,7 @@ class _Sliced:
         "_finish",
         "_greenlet",
         "_left",
-        "_loop",
+        "_loop_greenlet",
         "_result",
         "_slept",
         "_state",
@@ -59,7 +66,7 @@ class _Sliced:
         self.size = size
         self._state = state
         self._current = getcurrent
-        self._loop: greenlet | None = None
+        self._loop_greenlet: greenlet = getcurrent()
         self._left = _UNITS
         self._until = 0
         self._asleep_since = self._slept = 0
@@ -73,12 +80,10 @@ class _Sliced:
         if self._greenlet is not None:
             self._greenlet.throw()
 
-    def drop(self) -> bool:
-        """Let go of all of it where nothing of it was done yet; gives whether that is so."""
-        if self._greenlet is None or self._asleep_since:
-            return False
-        self._greenlet = self._finish = None
-        return True
+    def drop(self) -> None:
+        """Let go of all of it where nothing of it was done yet: its client has gone."""
+        if not self._asleep_since:
+            self._greenlet = self._finish = None
 
     @property
     def is_dropped(self) -> bool:
@@ -89,7 +94,6 @@ class _Sliced:
         """One slice, which ends at this time; whether that was the last one. Raises what serving raises."""
         state = self._state
         assert self._greenlet is not None
-        self._loop = self._current()
         if self._asleep_since:
             self._slept += perf_counter_ns() - self._asleep_since
         self._until = until
@@ -118,17 +122,25 @@ class _Sliced:
             self._left = _UNITS
             # What is left of a request can be done within another one, which does not expect others in between.
             if perf_counter_ns() > self._until and self._current() is self._greenlet:
-                self._loop.switch()  # type: ignore[union-attr]
+                self._loop_greenlet.switch()
 
 
 class _Lane:
-    """Requests of about a size, in the order in which they came."""
+    """Requests of about a size.
 
-    def __init__(self, most: int) -> None:
+    Attributes:
+        longest: bytes of the longest one.
+        waiting: those that are not begun, in the order in which they came.
+        sleeping: those that are, in the order in which they have slept.
+    """
+
+    def __init__(self, longest: int, most: int) -> None:
+        self.longest = longest
+        self.waiting: deque[_Sliced] = deque()
+        self.sleeping: deque[_Sliced] = deque()
         self._most = most
         self._begun = 0
         """Bytes of those that are begun."""
-        self.waiting: deque[_Sliced] = deque()
 
     def begins(self, request: _Sliced) -> bool:
         """Whether there is room for it now, which it takes."""
@@ -153,97 +165,95 @@ class Slices:
         """`waits` is told how many bytes of complete requests wait more than before, or fewer."""
         self._loop = loop
         self._waits = waits
-        self._sleeping: deque[_Sliced] = deque()
-        self._short, self._long = _Lane(_MOST_SHORT), _Lane(_MOST_LONG)
+        self._lanes = [_Lane(*one) for one in _LANES]
+        self._turns = deque(self._lanes)
+        """The same, in the order of their turns."""
         self._scheduled = False
 
     def __len__(self) -> int:
         """How many are begun and not done."""
-        return len(self._sleeping)
+        return sum(len(lane.sleeping) for lane in self._lanes)
 
     def run(self, state: BrokerState, size: int, serve: Callable[[], Any], finish: Callable[[Any], None]) -> _Sliced:
         """Have `serve` called, and then `finish` with what it gives: at once if nothing else is under way and it is
         soon done, or later. `size`: bytes of the request; 0 for the answer to one, which waits for no other.
 
-        Gives what `drop` takes. `serve` must not raise.
+        Gives it, to be dropped where its client goes. `serve` must not raise.
         """
         request = _Sliced(state, size, serve, finish)
-        if size:
-            lane = self._lane(request)
-            if lane.waiting or not lane.begins(request):
-                lane.waiting.append(request)
-                self._waits(size)
-                return request
-        if not self._sleeping and self._go_on(request, perf_counter_ns() + _SLICE_NS):
-            self._end(request)
+        lane = self._lane(size)
+        if lane.waiting or not lane.begins(request):
+            lane.waiting.append(request)
+            self._waits(size)
             return request
-        self._sleeping.append(request)
+        if not self and self._go_on(lane, request, perf_counter_ns() + _SLICE_NS):
+            request.finish()
+            return request
+        lane.sleeping.append(request)
         collector.rest()
         self._schedule()
         return request
 
-    def drop(self, request: _Sliced) -> None:
-        """Its client has gone: it is not begun, if it is not begun yet."""
-        request.drop()
-
     def stop(self) -> None:
         """End all requests that wait or sleep, where they are: their connections are dropped."""
-        for lane in (self._short, self._long):
+        for lane in self._lanes:
             while lane.waiting:
                 request = lane.waiting.popleft()
                 self._waits(-request.size)
                 request.end()
-        while self._sleeping:
-            request = self._sleeping.popleft()
-            self._lane(request).ends(request)
-            request.end()
+            while lane.sleeping:
+                request = lane.sleeping.popleft()
+                lane.ends(request)
+                request.end()
         self._rest()
 
-    def _lane(self, request: _Sliced) -> _Lane:
-        return self._short if request.size <= _SHORT else self._long
+    def _lane(self, size: int) -> _Lane:
+        return next(lane for lane in self._lanes if size <= lane.longest)
 
-    def _go_on(self, request: _Sliced, until: int) -> bool:
+    def _go_on(self, lane: _Lane, request: _Sliced, until: int) -> bool:
+        """A slice of it; whether it is done. Then another one of its lane is begun."""
+        is_done = True
         try:
-            return request.is_dropped or request.go_on(until)
-        except BaseException:
-            self._begin_the_next(request)
-            raise
-
-    def _end(self, request: _Sliced) -> None:
-        self._begin_the_next(request)
-        request.finish()
-
-    def _begin_the_next(self, request: _Sliced) -> None:
-        """In the place of one that is done."""
-        lane = self._lane(request)
-        lane.ends(request)
-        while lane.waiting and lane.begins(lane.waiting[0]):
-            following = lane.waiting.popleft()
-            self._waits(-following.size)
-            self._sleeping.append(following)
+            is_done = request.is_dropped or request.go_on(until)
+        finally:
+            if is_done:
+                lane.ends(request)
+                while lane.waiting and lane.begins(lane.waiting[0]):
+                    following = lane.waiting.popleft()
+                    self._waits(-following.size)
+                    lane.sleeping.append(following)
+        return is_done
 
     def _rest(self) -> None:
-        if not self._sleeping:
+        if not self:
             collector.work_again()
 
     def _schedule(self) -> None:
-        if self._sleeping and not self._scheduled:
+        if self and not self._scheduled:
             self._scheduled = True
             self._loop.call_soon(self._next)
 
     def _next(self) -> None:
-        """A slice of the request that slept longest, and of the next ones where it needs less than that."""
+        """A slice of the lane whose turn it is, and of the next ones where that one needs less."""
         self._scheduled = False
         until = perf_counter_ns() + _SLICE_NS
         try:
-            while self._sleeping:
-                request = self._sleeping.popleft()
-                if not self._go_on(request, until):
-                    self._sleeping.append(request)
+            while (lane := self._whose_turn()) is not None:
+                request = lane.sleeping.popleft()
+                if not self._go_on(lane, request, until):
+                    lane.sleeping.append(request)
                     break
-                self._end(request)
+                request.finish()
                 if perf_counter_ns() >= until:
                     break
         finally:
             self._rest()
             self._schedule()
+
+    def _whose_turn(self) -> _Lane | None:
+        """The next lane that has something to do; None where none has."""
+        for _ in self._lanes:
+            self._turns.rotate(-1)
+            if self._turns[0].sleeping:
+                return self._turns[0]
+        return None
