@@ -14,6 +14,7 @@ from kafkastub.coordinator import partition_for
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Deferred, Outcome
 from kafkastub.handlers.registry import Handler, Registration
+from kafkastub.layers.split import about, split
 from kafkastub.metadata import Topic
 from kafkastub.state.broker_state import BrokerState
 from kafkastub.state.deferred import as_it_is, then
@@ -118,14 +119,12 @@ def _offset_fetch(api: Registration) -> Handler:
     handler = api.handler
 
     def ask(request: OffsetFetchRequest, groups: list[OffsetFetchRequestGroup]) -> OffsetFetchRequest:
-        return OffsetFetchRequest(groups=groups, require_stable=request.require_stable)
+        return about(request, groups=groups)
 
     def routed(ctx: RequestContext, request: OffsetFetchRequest) -> Outcome:
         if ctx.api_version < 8:
             return handler(ctx, request) if coordinates(ctx, request.group_id) else _refused(handler, ctx, request)
-        here, elsewhere = list[OffsetFetchRequestGroup](), list[OffsetFetchRequestGroup]()
-        for one in paced(request.groups, ctx.pace):
-            (here if coordinates(ctx, one.group_id) else elsewhere).append(one)
+        here, elsewhere = split(request.groups, lambda one: coordinates(ctx, one.group_id), ctx.pace)
         if not elsewhere:
             return handler(ctx, request)
         refused: Any = _not_here(api, ctx, ask, request, elsewhere, "groups")
@@ -155,7 +154,9 @@ def _several(
     handler = api.handler
 
     def routed(ctx: RequestContext, request: Any) -> Outcome:
-        mine, others = _split(ctx, asked(request), invalid_first)
+        mine, others = split(
+            asked(request), lambda group: coordinates(ctx, group) or (invalid_first and not group), ctx.pace
+        )
         if not others:
             return handler(ctx, request)
         refused: Any = _not_here(api, ctx, ask, request, others, answers)
@@ -188,16 +189,6 @@ def _not_here(
         told += getattr(more, answers)
     setattr(first, answers, told)
     return first
-
-
-def _split(ctx: RequestContext, group_ids: Iterable[str], invalid_first: bool = False) -> tuple[list[str], list[str]]:
-    """(the groups that the asked node coordinates, the others)."""
-    mine: list[str] = []
-    others: list[str] = []
-    for group_id in paced(group_ids, ctx.pace):
-        here = coordinates(ctx, group_id) or (invalid_first and not group_id)
-        (mine if here else others).append(group_id)
-    return mine, others
 
 
 def _describe_groups(api: Registration) -> Handler:

@@ -9,7 +9,7 @@ from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import Handler, Registration
 from kafkastub.layers.acls.described_groups import describing
-from kafkastub.layers.acls.split import about, once_each, split
+from kafkastub.layers.split import about, once_each, split
 from kafkastub.security import Operation, ResourceType
 from kafkastub.security.access import Access
 from kafkastub.security.operations import GROUP_OPERATIONS

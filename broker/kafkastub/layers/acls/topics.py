@@ -9,7 +9,7 @@ from typing import Any, Final
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import CLOSE, Outcome
 from kafkastub.handlers.registry import Handler, Registration
-from kafkastub.layers.acls.split import about, once_each, split
+from kafkastub.layers.split import about, once_each, split
 from kafkastub.metadata import CLUSTER_METADATA, INTERNAL_TOPICS, Topic, invalid_topic_name
 from kafkastub.security import Operation, ResourceType
 from kafkastub.security.access import Access

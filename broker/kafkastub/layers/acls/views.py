@@ -11,8 +11,8 @@ from typing import Any, Final
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import Handler, Registration
-from kafkastub.layers.acls.split import about, split
 from kafkastub.layers.acls.topics import is_internal, topic_operations, would_create
+from kafkastub.layers.split import about, split
 from kafkastub.security import Operation
 from kafkastub.security.access import Access
 from kafkastub.security.operations import CLUSTER_OPERATIONS

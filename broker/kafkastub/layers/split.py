@@ -1,4 +1,4 @@
-"""What of a request is allowed, and what is not. The request itself stays as it is: an error may be about all of it."""
+"""What of a request goes on, and what is refused. The request stays as it is: an error may be about all of it."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 
-def split(items: Iterable[T], allowed: Callable[[T], bool], pace: Pace) -> tuple[list[T], list[T]]:
-    """(the allowed ones, the others), both in their order; with pauses between them."""
+def split(items: Iterable[T], goes_on: Callable[[T], bool], pace: Pace) -> tuple[list[T], list[T]]:
+    """(those that go on, the others), both in their order; with pauses between them."""
     mine: list[T] = []
     refused: list[T] = []
     for item in paced(items, pace):
-        (mine if allowed(item) else refused).append(item)
+        (mine if goes_on(item) else refused).append(item)
     return mine, refused
 
 
