@@ -149,6 +149,14 @@ def test_what_is_complete_and_waits_leaves_less_room(bench: Bench):
     assert (bench.frames.starved, bench.frames.total) == (0, held - large.unfinished)
 
 
+def test_memory_is_given_back_behind_what_was_complete_and_waited(bench: Bench):
+    bench.frames.wait(90 * MB)
+    bench.frames.wait(-90 * MB)
+    bench.pass_ms(5 * LOOK_MS)
+    assert bench.freed == 1
+    assert bench.calls == []
+
+
 def test_nobody_is_ended_for_what_was_before_others_waited(bench: Bench):
     bench.client(95 * MB, 94 * MB)
     slow = [bench.client(MB, MB // 2) for _ in range(100)]

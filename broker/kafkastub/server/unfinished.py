@@ -26,10 +26,10 @@ _PIECE: Final = 1 << 18
 LOOK_MS: Final = 1_000
 """How often the one that others wait for is looked at."""
 PATIENCE_MS: Final = 5_000
-"""How long the one that may grow past the limit may need for `_PROGRESS` bytes."""
+"""How long the one that may grow past the limit may need for `_PROGRESS` bytes, so long as somebody waits,"""
 _PROGRESS: Final = 1 << 19
 _SOME_PROGRESS: Final = 1 << 16
-"""Bytes that every other one is to send meanwhile, so long as somebody waits; what has nearly nothing is left alone."""
+"""and every other one for these; what has nearly nothing is left alone."""
 _NEARLY_NOTHING: Final = 1 << 12
 _UNREAD: Final = 6
 """So many times as long one may need that is not read because its own requests have not been answered yet."""
@@ -75,14 +75,12 @@ class UnfinishedFrames:
         self._count = 0
         self._first: Holder | None = None
         """The one that may grow past the limit, and is not counted in the total."""
-        self._then = 0
-        """What it held when its progress was looked at last,"""
-        self._patience_ms = 0
-        """and for how long it may hold no more than a little beyond that."""
         self._most = 0
         """The largest total since memory was given back."""
         self._feeding: dict[Holder, tuple[int, float]] = {}
-        """The others that are not starved: what each held when its progress was seen last, and its patience in ms."""
+        """Those that are not starved: what each held when its progress was seen last, and for how many ms more it may
+        hold about that.
+        """
 
     @property
     def starved(self) -> int:
@@ -107,8 +105,8 @@ class UnfinishedFrames:
         """So many bytes more of complete frames wait to be served; or fewer."""
         self.total += size
         self._most = max(self._most, self.total)
-        if size < 0 and self._starved:
-            self._share_out()
+        if size < 0:
+            self._there_is_room()
 
     def _has_less(self, holder: Holder) -> None:
         self._starved.pop(holder, None)
@@ -118,6 +116,10 @@ class UnfinishedFrames:
         if holder is self._first:
             self._first = None
             self.total += holder.unfinished
+        self._there_is_room()
+
+    def _there_is_room(self) -> None:
+        """Less is held than before."""
         if self._starved:
             self._share_out()
             return
@@ -127,7 +129,10 @@ class UnfinishedFrames:
 
     def _starve(self, holder: Holder) -> None:
         if not self._starved:  # until now nobody has been in anybody's way
-            self._feeding = {one: (one.unfinished, PATIENCE_MS) for one in self._feeding}
+            first = self._first
+            self._feeding = {
+                one: now if one is first else (one.unfinished, PATIENCE_MS) for one, now in self._feeding.items()
+            }
         self._feeding.pop(holder, None)
         self._starved[holder] = None
         self._count += 1
@@ -163,7 +168,7 @@ class UnfinishedFrames:
     def _let_first(self) -> None:
         holder = next(iter(self._starved), None)
         if holder is not None:
-            self._first, self._then, self._patience_ms = holder, holder.unfinished, PATIENCE_MS
+            self._first = holder
             self.total -= holder.unfinished
             self._feed(holder)
             self._share_out()  # what it held is free now
@@ -179,16 +184,8 @@ class UnfinishedFrames:
             self._call_later(LOOK_MS, self._look)
 
     def _look(self) -> None:
-        """See whether the first gets on, and whether all is over."""
+        """See whether those that are read get on while others wait, and whether all is over."""
         self._looking = False
-        first = self._first
-        if first is not None and self._starved:
-            self._patience_ms -= LOOK_MS
-            if first.unfinished >= self._then + _PROGRESS:
-                self._then, self._patience_ms = first.unfinished, PATIENCE_MS
-            elif self._patience_ms <= 0:
-                size = first.unfinished
-                self._end(first, size)
         if self._starved:
             self._end_the_silent()
         if self._starved:
@@ -202,19 +199,16 @@ class UnfinishedFrames:
         """All at once of those that keep what others wait for and send hardly anything."""
         silent = []
         for holder, (then, patience) in self._feeding.items():
-            size = holder.unfinished
-            left = patience - (LOOK_MS if holder.is_read else LOOK_MS / _UNREAD)
-            if size >= then + _SOME_PROGRESS:
+            size, is_first = holder.unfinished, holder is self._first
+            left = patience - (LOOK_MS if is_first or holder.is_read else LOOK_MS / _UNREAD)
+            if size >= then + (_PROGRESS if is_first else _SOME_PROGRESS):
                 self._feeding[holder] = size, PATIENCE_MS
             elif left > 0:
                 self._feeding[holder] = then, left
-            elif size > _NEARLY_NOTHING and holder is not self._first:
+            elif is_first or size > _NEARLY_NOTHING:
                 silent.append((holder, size))
         for holder, size in silent:
-            self._end(holder, size)
-
-    def _end(self, holder: Holder, size: int) -> None:
-        holder.end_starved(f"others wait for memory, and its request does not end: {size} bytes so far")
+            holder.end_starved(f"others wait for memory, and its request does not end: {size} bytes so far")
 
     @property
     def _is_over(self) -> bool:
