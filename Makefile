@@ -18,7 +18,7 @@ NIGHTLY ?= soak mutants oracle-expiry test-pipeline-s3
 
 help:
 	@echo "make run           serve on 127.0.0.1:9092 (ARGS='--port 0 --topic orders:3' adds options)"
-	@echo "make test          the quick tests, a few minutes (Java 17 and Maven for those with JVM clients)"
+	@echo "make test          the quick tests, less than ten minutes on two cores (Java 17 and Maven for those with JVM clients)"
 	@echo "make test-all      the long ones, too: browser, clients in other languages, attacks (Go, kcat, Chromium); test-long: only these"
 	@echo "make test-docker   builds the image and runs it (a container engine: docker/engine.sh starts one)"
 	@echo "make dist          builds wheel and sdist into dist/, installs them on every Python here, type checks a user's program"
