@@ -70,6 +70,7 @@ class Broker:
         self.loop = Turns()
         self.dispatcher = Dispatcher(self.state)
         self.waiting = 0
+        self.now = 1_000_000, 1
         self.slices = self.dispatcher.slices = Slices(self.loop, self._waits)  # type: ignore[arg-type]
 
     def _waits(self, size: int) -> None:
@@ -90,7 +91,7 @@ class Client:
     def __init__(self, broker: Broker, node_id: int) -> None:
         self.info = ConnectionInfo(1, "/127.0.0.1", "127.0.0.1:1", node_id=node_id)
         self.connection = Connection(
-            broker.dispatcher, self.info, 1 << 26, lambda: (1_000_000, 1), lambda: broker.loop.call_soon(self.resume)
+            broker.dispatcher, self.info, 1 << 26, lambda: broker.now, lambda: broker.loop.call_soon(self.resume)
         )
 
     def resume(self) -> None:
@@ -239,6 +240,22 @@ def test_one_is_begun_whatever_its_size(broker: Broker, monkeypatch: pytest.Monk
     assert len(broker.slices) == 1
     broker.finish()
     assert (first.ids(), second.ids()) == ([1], [2])
+
+
+def test_a_request_that_has_waited_is_served_at_the_time_that_it_is_then(
+    broker: Broker, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(slices, "_LANES", ((0, 0), (1 << 20, 10)))
+    broker.slices = broker.dispatcher.slices = Slices(broker.loop)  # type: ignore[arg-type]
+    broker.connect().connection.receive(large(1))
+    waits = broker.connect()
+    waits.connection.receive(commit(2, ["t"] * MANY))
+    broker.now = 2_000_000, 1_000_001
+    broker.finish()
+    assert [code(answer) for answer in waits.answers()] == [0]
+    committed = broker.state.coordinator.offsets.get("g", "t", 0)
+    assert committed is not None
+    assert committed.commit_timestamp == 2_000_000
 
 
 def test_nothing_of_a_request_is_done_at_once_while_another_one_sleeps(broker: Broker, monkeypatch: pytest.MonkeyPatch):

@@ -210,7 +210,7 @@ class Connection:
                     if unsettled is not None:
                         self._settle(*unsettled)
                 except LargeRequest as large:
-                    self._serve_slices(large, data, 4, length, broker_ms, timer_ms)
+                    self._serve_slices(large, data, 4, length, broker_ms)
                 except Refused as refused:
                     self._end(str(refused))
                 return
@@ -270,7 +270,7 @@ class Connection:
         try:
             unsettled = self._dispatcher.serve(data, 4, end, info, broker_ms, timer_ms, out)
         except LargeRequest as large:
-            self._serve_slices(large, data, 4, end, broker_ms, timer_ms)
+            self._serve_slices(large, data, 4, end, broker_ms)
             return
         except Refused as refused:
             watch.refused(info, data, 4, end, broker_ms, began)
@@ -370,7 +370,7 @@ class Connection:
         try:
             unsettled = self._dispatcher.serve(data, start, end, self.info, broker_ms, timer_ms, self.out)
         except LargeRequest as large:
-            self._serve_slices(large, data, start, end, broker_ms, timer_ms)
+            self._serve_slices(large, data, start, end, broker_ms)
             return
         except Refused as refused:
             if watch is not None:
@@ -387,17 +387,15 @@ class Connection:
         if self._turns_left <= 0 or len(self.out) - before > 1 or perf_counter_ns() > self._until:
             self._yield()  # a reply is one buffer, unless it is long
 
-    def _serve_slices(
-        self, large: LargeRequest, data: bytes, start: int, end: int, broker_ms: int, timer_ms: int
-    ) -> None:
+    def _serve_slices(self, large: LargeRequest, data: bytes, start: int, end: int, broker_ms: int) -> None:
         """Serve a request that may take long, while others are served; what follows on this connection waits for it."""
         out: Parts = []
         began, watch, info = perf_counter_ns(), self._dispatcher.watch, self.info
         at_once = True
 
         def serve() -> tuple[Exchange, Outcome] | Refused | None:
-            try:
-                return self._dispatcher.serve(data, start, end, info, broker_ms, timer_ms, out)
+            try:  # at the time that it is now: it may have waited
+                return self._dispatcher.serve(data, start, end, info, *self._now(), out)
             except Refused as refused:
                 return refused
 
