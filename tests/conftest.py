@@ -14,6 +14,7 @@ from hypothesis.internal.conjecture import providers
 
 from kafkastub.handlers.registry import registrations
 from tests.left_out import pytest_terminal_summary  # noqa: F401 (pytest looks for it here)
+from tests.oracle.jars import MissingTool
 from tests.parts import pytest_addoption, pytest_collection_modifyitems  # noqa: F401
 
 if TYPE_CHECKING:
@@ -79,6 +80,26 @@ def pytest_collection_finish() -> None:
     """What is imported by now stays: the collector need not look at it again and again, half a second each time."""
     gc.collect()
     gc.freeze()
+
+
+def _left_out() -> Generator[None]:
+    """Outside CI a test is skipped whose tool the machine lacks, wherever it asks for it."""
+    try:
+        yield
+    except MissingTool as missing:
+        if IN_CI:
+            raise
+        pytest.skip(str(missing))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup() -> Generator[None]:
+    yield from _left_out()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call() -> Generator[None]:
+    yield from _left_out()
 
 
 @pytest.hookimpl(wrapper=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
 from typing import Final
 
 import pytest
@@ -37,8 +37,10 @@ def left_out(reasons: Iterable[str]) -> str:
     return f"left out: {count} {'test' if count == 1 else 'tests'}, for which this machine lacks {named}"
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Behind the skips, in front of pytest's own last line."""
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> Generator[None]:
+    """Behind the list of skips and failures, in front of pytest's own last line."""
+    yield
     skipped = terminalreporter.getreports("skipped")
     line = left_out(one.longrepr[2] if isinstance(one.longrepr, tuple) else str(one.longrepr) for one in skipped)
     if line:

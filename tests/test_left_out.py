@@ -24,7 +24,7 @@ def test_what_was_left_out_is_said_with_how_to_get_it(pytester: pytest.Pytester)
     pytester.makeconftest("from tests.left_out import pytest_terminal_summary")
     pytester.makeini("[pytest]\nasyncio_default_fixture_loop_scope = function")
     pytester.makepyfile(LACKING)
-    *_, line, last = pytester.runpytest("-p", "no:randomly").outlines
+    *_, line, last = pytester.runpytest("-p", "no:randomly", "-ra").outlines
     assert line == (
         "left out: 4 tests, for which this machine lacks JDK 17 (apt-get install openjdk-17-jdk-headless); "
         "kcat (apt-get install kcat)"

@@ -32,6 +32,10 @@ class OracleError(RuntimeError):
     """Apache Kafka, or a program for it, cannot be run or did not do what was asked; the text says which."""
 
 
+class MissingTool(OracleError):
+    """The machine lacks a program: outside CI the tests that need it are skipped (`tests/conftest.py`)."""
+
+
 @cache
 def java() -> str:
     """Path of a `java` of version 17 or later: from JAVA_HOME, else from PATH."""
@@ -49,7 +53,7 @@ def _jdk_program(name: str) -> str:
     found = shutil.which(name, path=Path(home) / "bin") if home else None
     found = found or shutil.which(name)
     if found is None:
-        raise OracleError(
+        raise MissingTool(
             f"{name} is not on the PATH: Apache Kafka needs a JDK {JAVA_AT_LEAST} (openjdk-17-jdk-headless)"
         )
     shown = subprocess.run([found, "-version"], capture_output=True, text=True, check=False)
@@ -85,7 +89,7 @@ def class_path(release: str = "") -> str:
 def _resolve(folder: Path, release: str) -> None:
     maven = shutil.which("mvn")
     if maven is None:
-        raise OracleError("mvn is not on the PATH: Apache Kafka's jars are resolved with Maven 3.6.3 or later (maven)")
+        raise MissingTool("mvn is not on the PATH: Apache Kafka's jars are resolved with Maven 3.6.3 or later (maven)")
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     command = [maven, "--batch-mode", "--quiet", "--file", str(POM), "dependency:copy-dependencies"]
