@@ -19,7 +19,8 @@ LONG: Final = (
     "consumer_groups/test_rolling_upgrade.py", "snapshots/test_like_a_fresh_start.py", "cli/test_as_kafkas_tools.py",
     "docs/test_streams_groups_guide.py", "docs/test_without_sleeps_guide.py", "expiry/test_histories.py",
     # what others wait for, and what memory it takes, while somebody does their worst
-    "hostile/", "flood/", "control/test_rubbish.py", "control/test_visitors.py", "server/test_no_circles.py",
+    "hostile/", "flood/", "control/test_connections.py", "control/test_rubbish.py",
+    "control/test_visitors.py", "server/test_no_circles.py",
     # two brokers that are compared, by long histories
     "differential/",
     # many processes: of pytest, of the command line, of brokers that are killed

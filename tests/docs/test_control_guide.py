@@ -16,6 +16,7 @@ from kafkastub import KafkaStub
 from tests.control.conftest import commit_for
 from tests.docs.generated import DOCS
 from tests.process.serving import COMMAND
+from tests.waiting import SECONDS
 
 GUIDE = (DOCS / "control.md").read_text()
 
@@ -29,7 +30,7 @@ def curled(command: str, url: str) -> str:
     body = re.search(r"-d '(.*)'", command)
     (path,) = re.findall(r"127\.0\.0\.1:9090(\S+)", command)
     method = "POST" if body or "-X POST" in command else "GET"
-    answer = httpx.request(method, url + path, content=body[1] if body else None)
+    answer = httpx.request(method, url + path, content=body[1] if body else None, timeout=SECONDS)
     return "" if "/dev/null" in command else answer.text
 
 
@@ -76,7 +77,7 @@ def test_every_endpoint_is_in_the_table_and_no_other():
             else:
                 methods.append(word)
     with KafkaStub(control_port=0) as stub:
-        paths = httpx.get(f"{stub.control_url}/openapi.json").json()["paths"]
+        paths = httpx.get(f"{stub.control_url}/openapi.json", timeout=SECONDS).json()["paths"]
     assert said == {(method.upper(), path) for path, methods in paths.items() for method in methods}
 
 
@@ -84,6 +85,6 @@ def test_every_metric_is_in_the_table_and_no_other():
     named = {name.removesuffix("_total") for name in re.findall(r"`(kafkastub_\w+)`", GUIDE)}
     with KafkaStub(topics={"orders": 1}, control_port=0) as stub:
         commit_for(stub, "shipping")
-        text = httpx.get(f"{stub.control_url}/metrics").text
+        text = httpx.get(f"{stub.control_url}/metrics", timeout=SECONDS).text
     families = {family.name for family in text_string_to_metric_families(text)}
     assert named == families

@@ -13,6 +13,7 @@ import pytest
 
 from kafkastub import KafkaStub
 from kafkastub.state.internal_topics import durable_topic
+from kafkawire.errors import ErrorCode
 from kafkawire.messages.incremental_alter_configs_request import (
     AlterableConfig,
     AlterConfigsResource,
@@ -35,7 +36,7 @@ from tests.persistence.killing import copied
 from tests.persistence.speaker import Speaker
 from tests.process.serving import Serving
 from tests.streams_groups.asking import beat, describe
-from tests.waiting import SECONDS
+from tests.waiting import SECONDS, until
 
 TOPICS = {"orders": 4, "customers": 4, "other": 3}
 TOPOLOGIES: dict[str, Topology] = {
@@ -158,8 +159,12 @@ class Crowd:
 
     def told(self, on: Player) -> list[str]:
         """Each group as StreamsGroupDescribe tells it, but for what is known only once a member has asked again."""
-        answer = on.ask(StreamsGroupDescribeRequest(GROUPS), 1, StreamsGroupDescribeResponse)
-        return sorted(map(_kept, answer.groups))
+
+        def loaded() -> list[DescribedGroup] | None:
+            groups = on.ask(StreamsGroupDescribeRequest(GROUPS), 1, StreamsGroupDescribeResponse).groups
+            return None if any(one.error_code == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS for one in groups) else groups
+
+        return sorted(map(_kept, until(loaded, "a coordinator that is loaded")))
 
 
 def _kept(group: DescribedGroup) -> str:
