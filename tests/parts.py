@@ -6,6 +6,7 @@ be named here: what is not is quick. Whoever calls pytest by hand has all that i
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Final
 
 import pytest
@@ -32,19 +33,28 @@ LONG: Final = (
 """Folders and files below `tests`."""
 
 
-def is_long(node_id: str) -> bool:
-    """Whether a test, "tests/page/test_looks.py::test_it", is of the long part."""
-    return node_id.partition("::")[0].removeprefix("tests/").startswith(LONG)
+OF_NO_PART: Final = ("pipeline/", "pipeline_s3/")
+"""Run by make targets of their own."""
+
+
+def part_of(file: str) -> str | None:
+    """The part of a file of tests, "tests/page/test_looks.py": "quick", "long" or None."""
+    name = file.removeprefix("tests/")
+    if name.startswith(OF_NO_PART):
+        return None
+    return "long" if name.startswith(LONG) else "quick"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--part", choices=("quick", "long"), help="only these tests (tests/parts.py); else all of them")
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Files of the other part are not even read: each worker of pytest-xdist reads all that there are."""
     part = config.getoption("--part")
-    if part is None:
-        return
-    others = [item for item in items if is_long(item.nodeid) is (part == "quick")]
-    config.hook.pytest_deselected(items=others)
-    items[:] = [item for item in items if is_long(item.nodeid) is (part == "long")]
+    if part is None or collection_path == config.rootpath:
+        return None
+    name = collection_path.relative_to(config.rootpath).as_posix()
+    if collection_path.is_dir():  # a folder that is quick may have files that are long
+        return part_of(f"{name}/") not in ("quick", part) or None
+    return part_of(name) != part or None

@@ -6,21 +6,21 @@ from pathlib import Path
 
 import pytest
 
-from tests.parts import LONG, is_long
+from tests.parts import LONG, OF_NO_PART, part_of
 
 TESTS = Path(__file__).parent
 A_FILE = "def test_it(): pass\n"
 
 
-@pytest.mark.parametrize("name", LONG)
-def test_what_is_long_is_there(name: str) -> None:
+@pytest.mark.parametrize("name", [*LONG, *OF_NO_PART])
+def test_what_is_named_is_there(name: str) -> None:
     assert (TESTS / name).is_dir() if name.endswith("/") else (TESTS / name).is_file()
 
 
 def test_a_test_is_of_one_part(pytester: pytest.Pytester) -> None:
-    pytester.makeconftest("from tests.parts import pytest_addoption, pytest_collection_modifyitems")
+    pytester.makeconftest("from tests.parts import pytest_addoption, pytest_ignore_collect")
     pytester.makeini("[pytest]\nasyncio_default_fixture_loop_scope = function")
-    for name in ("page/test_looks.py", "server/test_slices.py"):
+    for name in ("page/test_looks.py", "server/test_slices.py", "pipeline/test_lag.py"):
         path = pytester.path / "tests" / name
         path.parent.mkdir(parents=True)
         path.write_text(A_FILE)
@@ -30,9 +30,10 @@ def test_a_test_is_of_one_part(pytester: pytest.Pytester) -> None:
         parts[part] = [line.partition("::")[0] for line in found if "::" in line]
     assert parts == {"quick": ["tests/server/test_slices.py"], "long": ["tests/page/test_looks.py"]}
     everything = pytester.runpytest("--collect-only", "-q").outlines
-    assert sum("::" in line for line in everything) == 2
+    assert sum("::" in line for line in everything) == 3
 
 
 def test_a_name_is_long_only_where_it_is_the_same() -> None:
-    assert is_long("tests/plugin/test_chaos.py::test_it")
-    assert not is_long("tests/plugin/test_plugin.py::test_it")
+    assert part_of("tests/plugin/test_chaos.py") == "long"
+    assert part_of("tests/plugin/test_plugin.py") == "quick"
+    assert part_of("tests/pipeline/test_lag.py") is None

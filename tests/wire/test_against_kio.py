@@ -14,10 +14,10 @@ from kafkawire import codec
 from kafkawire.schema import Message
 from tests.wire.arbitrary import arbitrary, at_version, encodable, few
 from tests.wire.catalogue import READERS, MessageClass, layout, messages, versions
-from tests.wire.with_kio import held_by_kio, kio_classes, kio_reads, kio_writes, to_kio
+from tests.wire.with_kio import KIO_PLACES, held_by_kio, kio_class, kio_reads, kio_writes, to_kio
 
-OURS_ALONE = [cls for cls in messages() if cls.__name__ not in kio_classes()]
-WITH_KIO = [cls for cls in messages() if cls.__name__ in kio_classes()]
+OURS_ALONE = [cls for cls in messages() if cls.__name__ not in KIO_PLACES]
+WITH_KIO = [cls for cls in messages() if cls.__name__ in KIO_PLACES]
 
 
 def named(cls: MessageClass) -> str:
@@ -40,7 +40,7 @@ def api(name: str) -> str:
 
 
 def test_kio_and_we_know_the_same_versions_but_for_the_newest():
-    assert {name: sorted(found) for name, found in kio_classes().items()} == {
+    assert {name: sorted(found) for name, found in KIO_PLACES.items()} == {
         cls.__name__: [version for version in versions(cls) if version != OF_KAFKA_4_4.get(api(cls.__name__))]
         for cls in WITH_KIO
     }
@@ -60,9 +60,9 @@ def test_kio_writes_and_reads_the_same(cls: MessageClass, data: st.DataObject):
         of = layout(cls, version)
         valid = encodable(message, of)
         written = there_and_back(valid, version)
-        if version not in kio_classes()[cls.__name__]:
+        if version not in KIO_PLACES[cls.__name__]:
             continue
-        entity = to_kio(valid, of, kio_classes()[cls.__name__][version])
+        entity = to_kio(valid, of, kio_class(cls.__name__, version))
         assert kio_writes(entity) == written
         assert kio_reads(type(entity), written) == (entity, len(written))
 

@@ -6,11 +6,11 @@ import dataclasses
 import io
 from datetime import UTC, datetime, timedelta
 from functools import cache
-from typing import Any
+from pkgutil import resolve_name
+from typing import Any, Final
 from uuid import UUID
 
 from hypothesis import strategies as st
-from kio.index import load_entity_schema
 from kio.schema.errors import ErrorCode
 from kio.schema.index import schema_name_map
 from kio.serial import entity_reader, entity_writer
@@ -18,21 +18,31 @@ from kio.serial._introspect import EntityField, EntityTupleField, classify_field
 
 from kafkawire.codec.layout import FieldLayout, StructLayout
 from kafkawire.schema import Struct
-from tests.wire.catalogue import MessageClass, by_name, layout, versions
+from tests.wire.catalogue import layout, messages, versions
 
 KioClass = Any
 
 
-@cache
-def kio_classes() -> dict[str, dict[int, KioClass]]:
-    """Message name -> version -> kio's class."""
-    found: dict[str, dict[int, KioClass]] = {}
-    for name, by_version in schema_name_map.items():
-        for version, kinds in by_version.items():
-            for kind in kinds:
-                cls = load_entity_schema(name, version, kind)
-                found.setdefault(cls.__name__, {})[version] = cls
+def _places() -> dict[str, dict[int, str]]:
+    found: dict[str, dict[int, str]] = {}
+    for by_version in schema_name_map.values():
+        for version, places in by_version.items():
+            for place in places.values():
+                found.setdefault(place.rpartition(":")[2], {})[version] = place
     return found
+
+
+KIO_PLACES: Final = _places()
+"""Message name -> version -> where kio's class is, "kio.schema.fetch.v4.request:FetchRequest".
+
+All the classes take four seconds to import: in each process that only looks which tests there are.
+"""
+
+
+@cache
+def kio_class(name: str, version: int) -> KioClass:
+    """kio's class of a message, "FetchRequest", at a version. Raises KeyError where kio has none."""
+    return resolve_name(KIO_PLACES[name][version])
 
 
 def kio_writes(entity: Any) -> bytes:
@@ -111,8 +121,8 @@ _HELD = {
 
 
 @cache
-def _types() -> dict[tuple[type[Struct], str], str]:
-    """(struct, field) -> kio's type, where it is a narrower one than ours."""
+def _types(module: str) -> dict[tuple[type[Struct], str], str]:
+    """(struct, field) -> kio's type, where it is a narrower one than ours, for the message of one of our modules."""
     found: dict[tuple[type[Struct], str], str] = {}
 
     def gather(of: StructLayout, cls: KioClass) -> None:
@@ -124,14 +134,13 @@ def _types() -> dict[tuple[type[Struct], str], str]:
             elif theirs.metadata["kafka_type"] in _HELD:
                 found[of.cls, field.name] = theirs.metadata["kafka_type"]
 
-    for name, by_version in kio_classes().items():
-        cls: MessageClass = by_name()[name]
-        for version in by_version.keys() & set(versions(cls)):
-            gather(layout(cls, version), by_version[version])
+    for cls in (cls for cls in messages() if cls.__module__ == module):
+        for version in KIO_PLACES[cls.__name__].keys() & set(versions(cls)):
+            gather(layout(cls, version), kio_class(cls.__name__, version))
     return found
 
 
 def held_by_kio(struct: type[Struct], field: FieldLayout) -> st.SearchStrategy[Any] | None:
     """Narrows fields to what kio can hold: error codes that it knows, times that survive its floats."""
-    kind = _types().get((struct, field.name))
+    kind = _types(struct.__module__).get((struct, field.name))
     return None if kind is None else _HELD[kind]
