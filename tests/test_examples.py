@@ -44,7 +44,7 @@ def played(ci: str, before: str = "") -> list[object]:
     return found
 
 
-@pytest.mark.parametrize("before", ["", "random.seed(7)", "import kafkastub.cli, tests.sharing.scenarios"])
+@pytest.mark.parametrize("before", ["", "random.seed(7)", "import kafkastub.cli, tests.share_partitions.scenarios"])
 def test_in_ci_examples_are_the_same_whatever_was_loaded_before(before: str):
     assert played("true", before) == played("true")
 

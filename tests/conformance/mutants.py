@@ -84,10 +84,10 @@ _RECONCILIATION = "coordinator/consumer/reconciliation.py"
 _STEPS = "coordinator/consumer/steps.py"
 _FENCING = "coordinator/consumer/fencing.py"
 _WATCHING = "coordinator/modern/watching.py"
-_SAYING = "sharing/acknowledging.py"
-_ACQUIRING = "sharing/acquiring.py"
-_SESSIONS = "sharing/sessions.py"
-_SHARE_COORDINATOR = "sharing/coordinator.py"
+_SAYING = "share_partitions/acknowledging.py"
+_ACQUIRING = "share_partitions/acquiring.py"
+_SESSIONS = "share_partitions/sessions.py"
+_SHARE_COORDINATOR = "share_coordinator/coordinator.py"
 _SHARING_HEARTBEAT = "coordinator/share/heartbeat.py"
 _STREAMS = "coordinator/streams/"
 
@@ -323,7 +323,7 @@ MUTANTS = (
     Mutant(_ACQUIRING, "if base > first and base - first >= fresh.batch_size:", "if base > first:", "ShareFetch"),
     Mutant(_ACQUIRING, "    if fresh.record_limit and end - first + 1 > most:", "    if False:", "ShareFetch"),
     Mutant(_ACQUIRING, "        end = _end_of_batch(fresh.batches, first + most - 1)", "        end = first + most - 1", "ShareFetch"),
-    Mutant("sharing/in_flight.py", "if to is _AVAILABLE and self.delivery_count >= limit:", "if False:", "ShareFetch"),
+    Mutant("share_partitions/in_flight.py", "if to is _AVAILABLE and self.delivery_count >= limit:", "if False:", "ShareFetch"),
     Mutant(_SESSIONS, "        if session.epoch != epoch:", "        if session.epoch > epoch:", "ShareFetch"),
     Mutant(_SESSIONS, "        if session.epoch != epoch:", "        if session.epoch < epoch:", "ShareFetch"),
     Mutant(_SESSIONS, "        if epoch == INITIAL_EPOCH:", "        if False:", "ShareAcknowledge"),

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from kafkastub.sharing.partition import SharePartition
+from kafkastub.share_partitions.partition import SharePartition
 from kafkastub_conformance.differential.bodies import Json
 from kafkastub_conformance.differential.broker import Broker
 from kafkastub_conformance.differential.replay import replay

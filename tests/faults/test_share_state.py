@@ -12,7 +12,7 @@ from kafkawire.errors import ErrorCode
 from kafkawire.messages import alter_share_group_offsets_request as alter
 from kafkawire.messages import describe_share_group_offsets_request as describe
 from kafkawire.messages import initialize_share_group_state_request as initialize
-from tests.share_state.history import Brokers
+from tests.share_coordinator.history import Brokers
 
 CODE = ErrorCode.COORDINATOR_NOT_AVAILABLE
 

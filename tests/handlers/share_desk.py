@@ -9,7 +9,7 @@ from kafkastub.handlers.context import ConnectionInfo, RequestContext
 from kafkastub.handlers.outcome import Deferred, Outcome
 from kafkastub.handlers.registry import registrations
 from kafkastub.metadata import SHARE_GROUP_STATE, Topic
-from kafkastub.sharing.states import RecordState
+from kafkastub.share_partitions.states import RecordState
 from kafkastub.state.topics import auto_create
 from kafkawire.api import ApiKey
 from kafkawire.codec import decode, encode

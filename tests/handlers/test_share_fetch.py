@@ -7,7 +7,7 @@ import pytest
 from kafkastub.handlers.outcome import Deferred
 from kafkastub.state.leadership import move_leader
 from kafkastub.state.partitions import log_of
-from kafkastub.state.sharing import lingering
+from kafkastub.state.share_partitions import abandoned_fetches
 from kafkastub.storage import Marker
 from kafkawire.errors import ErrorCode
 from kafkawire.messages.share_fetch_response import LeaderIdAndEpoch, ShareFetchResponse
@@ -407,7 +407,7 @@ def test_what_a_client_acknowledges_before_it_goes_is_written(desk):
 
 @pytest.mark.behaviour("SF-6")
 def test_more_fetches_of_clients_that_have_gone_than_a_broker_keeps(desk, monkeypatch):
-    monkeypatch.setattr(lingering, "MOST", 2)
+    monkeypatch.setattr(abandoned_fetches, "MOST", 2)
     waiting = {name: desk.fetching(member=name, connection=name) for name in ("a", "b", "c")}
     for name, one in waiting.items():
         hang_up_while_it_waits(desk, one, name)

@@ -11,7 +11,7 @@ import pytest
 from kafkastub.handlers.registry import registrations
 from kafkastub.layers.nodes import on_its_node
 from kafkastub.security import Acl, Operation, PatternType, Permission, ResourceType
-from kafkastub.sharing.records import SharePartitionKey, coordinator_key
+from kafkastub.share_coordinator.records import SharePartitionKey, coordinator_key
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode
 from kafkawire.messages import (

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from kafkastub.metadata import SHARE_GROUP_STATE
-from kafkastub.sharing.records import ShareRecord
+from kafkastub.share_coordinator.records import ShareRecord
 from kafkastub.state.topics import auto_create
 from kafkawire.errors import ErrorCode
 from kafkawire.messages import (

@@ -15,8 +15,8 @@ from confluent_kafka import AcknowledgeType, Message, ShareConsumer
 
 from kafkastub import KafkaStub, Snapshot
 from kafkastub.metadata import SHARE_GROUP_STATE
-from kafkastub.sharing.records import SharePartitionKey
-from kafkastub.sharing.state_batches import StateBatch
+from kafkastub.share_coordinator.records import SharePartitionKey
+from kafkastub.share_coordinator.state_batches import StateBatch
 from kafkastub.state.topics import auto_create, delete_topics
 from kafkastub.storage.state_log import StateLog
 from tests.conftest import CONFIG

@@ -51,8 +51,8 @@ _BROUGHT_IN: Final = MODERN + [
         "coordinator.share.groups",
         "state.group_overrides",
         "state.internal_topics.share_codec",
-        "sharing.partition",
-        "state.sharing.sharing",
+        "share_partitions.partition",
+        "state.share_partitions.manager",
         "state.share_groups",
     )
 ]

@@ -88,10 +88,10 @@ from kafkawire.messages.share_fetch_response import (
 from kafkawire.schema import Message
 
 if TYPE_CHECKING:
-    from kafkastub.sharing.sessions import ShareSession
-    from kafkastub.state.sharing.acknowledgements import Acknowledgements
-    from kafkastub.state.sharing.fetching import Fetched, ShareFetching
-    from kafkastub.state.sharing.partitions import Live
+    from kafkastub.share_partitions.sessions import ShareSession
+    from kafkastub.state.share_partitions.acknowledgements import Acknowledgements
+    from kafkastub.state.share_partitions.fetching import Fetched, ShareFetching
+    from kafkastub.state.share_partitions.partition_cache import Live
 
 INITIAL_EPOCH: Final = 0
 FINAL_EPOCH: Final = -1
@@ -119,7 +119,7 @@ def error_response(request: ShareFetchRequest, code: ErrorCode, version: int) ->
 
 @handles(ApiKey.SHARE_FETCH, 1, 2, error_response=error_response)
 def share_fetch(ctx: RequestContext, request: ShareFetchRequest) -> Outcome:
-    from kafkastub.state.sharing.acknowledgements import AT_ONCE, check_member
+    from kafkastub.state.share_partitions.acknowledgements import AT_ONCE, check_member
 
     if not serves_share_protocol(ctx.state):
         raise KafkaError(ErrorCode.UNSUPPORTED_VERSION)
@@ -235,7 +235,7 @@ class ShareFetch:
         return self._respond_when(acknowledgements)
 
     def _acknowledgements(self) -> Acknowledgements:
-        from kafkastub.state.sharing.acknowledgements import Acknowledgements
+        from kafkastub.state.share_partitions.acknowledgements import Acknowledgements
 
         return Acknowledgements(self.sharing, self.ctx.node_id, self.group_id, self.member_id, self.now)
 
@@ -319,7 +319,7 @@ class ShareFetch:
                 lives.append(live)
         if not lives and all(key in self.answers for key in valid):
             return None
-        from kafkastub.state.sharing.fetching import Wanted
+        from kafkastub.state.share_partitions.fetching import Wanted
 
         request = self.request
         wanted = Wanted(

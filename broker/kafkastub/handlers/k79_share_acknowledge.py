@@ -61,7 +61,7 @@ from kafkawire.messages.share_acknowledge_response import (
 )
 
 if TYPE_CHECKING:
-    from kafkastub.state.sharing.acknowledgements import Said
+    from kafkastub.state.share_partitions.acknowledgements import Said
 
 FINAL_EPOCH = -1
 _ANSWERED = 500
@@ -76,7 +76,7 @@ def error_response(request: ShareAcknowledgeRequest, code: ErrorCode, version: i
 
 @handles(ApiKey.SHARE_ACKNOWLEDGE, 1, 2, error_response=error_response)
 def share_acknowledge(ctx: RequestContext, request: ShareAcknowledgeRequest) -> Outcome:
-    from kafkastub.state.sharing.acknowledgements import AT_ONCE, Acknowledgements, check_member
+    from kafkastub.state.share_partitions.acknowledgements import AT_ONCE, Acknowledgements, check_member
 
     if not serves_share_protocol(ctx.state):
         raise KafkaError(ErrorCode.UNSUPPORTED_VERSION)

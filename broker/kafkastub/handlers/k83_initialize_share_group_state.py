@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 def error_response(request: InitializeShareGroupStateRequest, code: ErrorCode, version: int) -> Message:
     """The code at every partition, with its text."""
-    from kafkastub.state.sharing.state_requests import INITIALIZE, refused
+    from kafkastub.state.share_coordinator.state_requests import INITIALIZE, refused
 
     return refused(INITIALIZE, request, code)
 
@@ -40,7 +40,7 @@ def error_response(request: InitializeShareGroupStateRequest, code: ErrorCode, v
 @handles(ApiKey.INITIALIZE_SHARE_GROUP_STATE, 0, 0, error_response=error_response)
 def initialize_share_group_state(ctx: RequestContext, request: InitializeShareGroupStateRequest) -> Outcome:
     def begin() -> Steps:
-        from kafkastub.state.sharing.state_requests import INITIALIZE, steps
+        from kafkastub.state.share_coordinator.state_requests import INITIALIZE, steps
 
         return steps(INITIALIZE, ctx.state.sharing.coordinator, request, ctx.node_id, ctx.broker_ms)
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 def error_response(request: ReadShareGroupStateRequest, code: ErrorCode, version: int) -> Message:
     """The code at every partition, with its text."""
-    from kafkastub.state.sharing.state_requests import READ, refused
+    from kafkastub.state.share_coordinator.state_requests import READ, refused
 
     return refused(READ, request, code)
 
@@ -38,7 +38,7 @@ def error_response(request: ReadShareGroupStateRequest, code: ErrorCode, version
 @handles(ApiKey.READ_SHARE_GROUP_STATE, 0, 0, error_response=error_response)
 def read_share_group_state(ctx: RequestContext, request: ReadShareGroupStateRequest) -> Outcome:
     def begin() -> Steps:
-        from kafkastub.state.sharing.state_requests import READ, steps
+        from kafkastub.state.share_coordinator.state_requests import READ, steps
 
         return steps(READ, ctx.state.sharing.coordinator, request, ctx.node_id, ctx.broker_ms)
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 def error_response(request: WriteShareGroupStateRequest, code: ErrorCode, version: int) -> Message:
     """The code at every partition, with its text."""
-    from kafkastub.state.sharing.state_requests import WRITE, refused
+    from kafkastub.state.share_coordinator.state_requests import WRITE, refused
 
     return refused(WRITE, request, code)
 
@@ -41,7 +41,7 @@ def error_response(request: WriteShareGroupStateRequest, code: ErrorCode, versio
 @handles(ApiKey.WRITE_SHARE_GROUP_STATE, 0, 1, error_response=error_response)
 def write_share_group_state(ctx: RequestContext, request: WriteShareGroupStateRequest) -> Outcome:
     def begin() -> Steps:
-        from kafkastub.state.sharing.state_requests import WRITE, steps
+        from kafkastub.state.share_coordinator.state_requests import WRITE, steps
 
         return steps(WRITE, ctx.state.sharing.coordinator, request, ctx.node_id, ctx.broker_ms)
 

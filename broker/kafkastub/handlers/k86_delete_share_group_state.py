@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 def error_response(request: DeleteShareGroupStateRequest, code: ErrorCode, version: int) -> Message:
     """The code at every partition, with its text."""
-    from kafkastub.state.sharing.state_requests import DELETE, refused
+    from kafkastub.state.share_coordinator.state_requests import DELETE, refused
 
     return refused(DELETE, request, code)
 
@@ -34,7 +34,7 @@ def error_response(request: DeleteShareGroupStateRequest, code: ErrorCode, versi
 @handles(ApiKey.DELETE_SHARE_GROUP_STATE, 0, 0, error_response=error_response)
 def delete_share_group_state(ctx: RequestContext, request: DeleteShareGroupStateRequest) -> Outcome:
     def begin() -> Steps:
-        from kafkastub.state.sharing.state_requests import DELETE, steps
+        from kafkastub.state.share_coordinator.state_requests import DELETE, steps
 
         return steps(DELETE, ctx.state.sharing.coordinator, request, ctx.node_id, ctx.broker_ms)
 

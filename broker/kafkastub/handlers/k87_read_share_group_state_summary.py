@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 def error_response(request: ReadShareGroupStateSummaryRequest, code: ErrorCode, version: int) -> Message:
     """The code at every partition, with its text."""
-    from kafkastub.state.sharing.state_requests import SUMMARY, refused
+    from kafkastub.state.share_coordinator.state_requests import SUMMARY, refused
 
     return refused(SUMMARY, request, code)
 
@@ -36,7 +36,7 @@ def error_response(request: ReadShareGroupStateSummaryRequest, code: ErrorCode, 
 @handles(ApiKey.READ_SHARE_GROUP_STATE_SUMMARY, 0, 1, error_response=error_response)
 def read_share_group_state_summary(ctx: RequestContext, request: ReadShareGroupStateSummaryRequest) -> Outcome:
     def begin() -> Steps:
-        from kafkastub.state.sharing.state_requests import SUMMARY, steps
+        from kafkastub.state.share_coordinator.state_requests import SUMMARY, steps
 
         return steps(SUMMARY, ctx.state.sharing.coordinator, request, ctx.node_id, ctx.broker_ms)
 

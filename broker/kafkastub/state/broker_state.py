@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from kafkastub.security.quotas import Changes, Entity, Quotas, Refusal
     from kafkastub.state.internal_topics.internal_topic import InternalTopic
     from kafkastub.state.quota_usage import MutedChannels, Throttle
-    from kafkastub.state.sharing.sharing import Sharing
+    from kafkastub.state.share_partitions.manager import SharePartitionManager
     from kafkastub.state.transactions.transactions import Transactions
     from kafkastub.storage.disk import Disk
 
@@ -116,7 +116,7 @@ class BrokerState:
         self._quotas: Quotas | None = None
         self._features: Features | None = None
         self._transactions: Transactions | None = None
-        self._sharing: Sharing | None = None
+        self._sharing: SharePartitionManager | None = None
         self.metadata_offset = 1
         """That of the newest record, if all that outlives the process, beside records, were in Kafka's metadata log."""
         self.metadata_epoch = 1
@@ -275,12 +275,12 @@ class BrokerState:
         return self._transactions is not None
 
     @property
-    def sharing(self) -> Sharing:
+    def sharing(self) -> SharePartitionManager:
         """Share partitions, their sessions and the share coordinator (KIP-932); loaded with the first who asks."""
         if self._sharing is None:
-            from kafkastub.state.sharing.sharing import Sharing
+            from kafkastub.state.share_partitions.manager import SharePartitionManager
 
-            self._sharing = Sharing(self)
+            self._sharing = SharePartitionManager(self)
         return self._sharing
 
     @property

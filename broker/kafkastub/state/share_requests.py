@@ -18,15 +18,15 @@ from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.schema import Message
 
 _STATE: Final = (
-    "kafkastub.sharing.coordinator",
-    "kafkastub.state.sharing.coordinator",
-    "kafkastub.sharing.partition",
-    "kafkastub.state.sharing.partitions",
-    "kafkastub.state.sharing.sharing",
+    "kafkastub.share_coordinator.coordinator",
+    "kafkastub.state.share_coordinator.runtime",
+    "kafkastub.share_partitions.partition",
+    "kafkastub.state.share_partitions.partition_cache",
+    "kafkastub.state.share_partitions.manager",
 )
 AT_ONCE: Final = 100
 """Partitions before others have their turn."""
-STATE: Final = (*_STATE, "kafkastub.state.sharing.state_requests")
+STATE: Final = (*_STATE, "kafkastub.state.share_coordinator.state_requests")
 """What the APIs 83 to 87 take."""
 OFFSETS: Final = (
     *_STATE,

@@ -17,9 +17,9 @@ from kafkastub.views.of_groups import SHARE
 
 if TYPE_CHECKING:
     from kafkastub.metadata import Topic
-    from kafkastub.sharing.partition import View
-    from kafkastub.sharing.state_batches import StateBatch
-    from kafkastub.state.sharing.partitions import Live
+    from kafkastub.share_coordinator.state_batches import StateBatch
+    from kafkastub.share_partitions.partition import View
+    from kafkastub.state.share_partitions.partition_cache import Live
     from kafkastub.storage import PartitionLog
 
 TopicPartition = tuple[str, int]
@@ -217,7 +217,7 @@ def _live(state: BrokerState, group_id: str, topic: Topic, index: int) -> Live |
 
 def _kept(state: BrokerState, group_id: str, topic: Topic, index: int, end: int) -> SharePartitionView:
     """As it would be begun with: nobody has read of it since its leader began."""
-    from kafkastub.sharing.records import SharePartitionKey
+    from kafkastub.share_coordinator.records import SharePartitionKey
 
     known = state.sharing.coordinator.coordinator.states.get(SharePartitionKey(group_id, topic.topic_id, index))
     if known is None or known.start_offset == _UNKNOWN:

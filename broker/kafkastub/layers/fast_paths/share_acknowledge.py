@@ -1,7 +1,7 @@
 """ShareAcknowledge, straight from the frame to the answer's bytes: of one partition, in the member's session.
 
-What is said is done by `state.sharing.at_once`. Anything else is left to `k79_share_acknowledge`: nothing has happened
-then.
+What is said is done by `state.share_partitions.at_once`. Anything else is left to `k79_share_acknowledge`: nothing has
+happened then.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """ShareFetch, straight from the frame to the answer's bytes: in a session with one partition, where there is something.
 
-With it comes, as a consumer does it, what is said of the records before. What is done `state.sharing.at_once` has.
-Anything else is left to `k78_share_fetch`: nothing has happened then.
+With it comes, as a consumer does it, what is said of the records before. What is done `state.share_partitions.at_once`
+has. Anything else is left to `k78_share_fetch`: nothing has happened then.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from kafkawire.messages.share_fetch_request import FetchPartition, FetchTopic, S
 from kafkawire.messages.share_fetch_response import PartitionData, ShareFetchableTopicResponse, ShareFetchResponse
 
 if TYPE_CHECKING:
-    from kafkastub.sharing.log_batches import Acquired
-    from kafkastub.state.sharing.at_once import Asked
+    from kafkastub.share_partitions.log_batches import Acquired
+    from kafkastub.state.share_partitions.at_once import Asked
 
 MODES_FROM: Final = 2
 """From this version on a request has an acquire mode, and may renew locks."""

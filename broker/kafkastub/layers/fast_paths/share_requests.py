@@ -10,7 +10,7 @@ from kafkastub.state.broker_state import BrokerState
 from kafkastub.state.group_protocols import serves_share_protocol
 
 if TYPE_CHECKING:
-    from kafkastub.state.sharing.at_once import AtOnce
+    from kafkastub.state.share_partitions.at_once import AtOnce
 
 _LONGEST: Final = 127
 """Bytes of a text, or a list, whose length is one byte, and one more."""

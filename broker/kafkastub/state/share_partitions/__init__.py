@@ -1,0 +1,1 @@
+"""What drives share partitions in their broker. Kafka: SharePartitionManager."""

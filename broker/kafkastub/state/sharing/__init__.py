@@ -1,1 +1,0 @@
-"""What drives share partitions and the share coordinator in their broker."""
