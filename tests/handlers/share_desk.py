@@ -53,7 +53,9 @@ class ShareDesk(Desk):
     def know(self, group: str, topic: Topic, start_offset: int = -1) -> None:
         """What a heartbeat's initialising does."""
         for index in range(len(topic.partitions)):
-            self.state.sharing.persister.initialize(group, topic.topic_id, index, 1, start_offset, self.broker_ms)
+            self.state.share_partitions.persister.initialize(
+                group, topic.topic_id, index, 1, start_offset, self.broker_ms
+            )
 
     def on(self, connection: str) -> ConnectionInfo:
         """One that stays."""
@@ -156,7 +158,7 @@ class ShareDesk(Desk):
 
     def states(self, group: str = "g", partition: int = 0) -> list[tuple[int, int, str, int]]:
         """What is in flight: first and last offset, state, delivery count, however it is divided."""
-        (live,) = [one for one in self.state.sharing.of_group(group) if one.index == partition]
+        (live,) = [one for one in self.state.share_partitions.of_group(group) if one.index == partition]
         found: list[tuple[int, int, str, int]] = []
         for one in live.partition.view():
             here = one.first_offset, one.last_offset, RecordState(one.state).name, one.delivery_count

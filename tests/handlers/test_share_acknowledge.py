@@ -32,7 +32,7 @@ def desk() -> ShareDesk:
 
 def written(desk: ShareDesk) -> tuple[int, list[tuple[int, ...]]]:
     """Start offset and batches, as the share coordinator has them."""
-    read = desk.state.sharing.persister.read("g", desk.orders.topic_id, 0, 0, desk.broker_ms)
+    read = desk.state.share_partitions.persister.read("g", desk.orders.topic_id, 0, 0, desk.broker_ms)
     return read.start_offset, [tuple(one) for one in read.batches]
 
 
@@ -158,7 +158,7 @@ def test_of_another_member(desk):
 
 @pytest.mark.behaviour("AK-8")
 def test_what_is_held_is_answered_when_it_is_let_go(desk):
-    sharing = desk.state.sharing
+    sharing = desk.state.share_partitions
     sharing.hold_acknowledgements("g")
     outcome = desk.acknowledging(1, {0: [(0, 9, [ACCEPT])]})
     assert isinstance(outcome, Deferred)
@@ -192,10 +192,10 @@ def test_what_can_not_be_written_has_not_happened(desk, monkeypatch, said, told,
     def refuse(*_: Any) -> None:
         raise KafkaError(said, "because")
 
-    monkeypatch.setattr(desk.state.sharing.persister, "write", refuse)
+    monkeypatch.setattr(desk.state.share_partitions.persister, "write", refuse)
     refused = desk.acknowledge(1, (0, 9, [ACCEPT]))
     assert (refused.error_code, refused.error_message) == (told, f"Error in write state RPC. {why}")
-    assert bool(desk.state.sharing.of_group("g")) is stays
+    assert bool(desk.state.share_partitions.of_group("g")) is stays
     if stays:
         assert desk.states() == [(0, 9, "ACQUIRED", 1)]
         monkeypatch.undo()
@@ -223,14 +223,14 @@ def test_a_leader_that_is_fenced_names_the_leader(desk, monkeypatch):
     def refuse(*_: Any) -> None:
         raise KafkaError(ErrorCode.FENCED_STATE_EPOCH)
 
-    monkeypatch.setattr(desk.state.sharing.persister, "write", refuse)
+    monkeypatch.setattr(desk.state.share_partitions.persister, "write", refuse)
     answer = answer_of(desk.acknowledging(1, {0: [(0, 9, [ACCEPT])]}))
     assert answer.responses[0].partitions[0].current_leader == LeaderIdAndEpoch(1, 0)
     assert [(one.node_id, one.port) for one in answer.node_endpoints] == [(1, 9092)]
 
 
 def test_what_is_altered_meanwhile_fences_the_leader(desk):
-    desk.state.sharing.persister.initialize("g", desk.orders.topic_id, 0, 5, 7, desk.broker_ms)
+    desk.state.share_partitions.persister.initialize("g", desk.orders.topic_id, 0, 5, 7, desk.broker_ms)
     assert desk.acknowledge(1, (0, 9, [ACCEPT])).error_code == ErrorCode.NOT_LEADER_OR_FOLLOWER
     assert ranges(desk.fetch(2)) == [(7, 9, 1)]
 
@@ -273,6 +273,6 @@ def test_many_are_looked_at_in_parts(desk, said):
 def test_what_is_said_is_counted_when_it_is_written(desk):
     desk.acknowledge(1, (0, 4, [ACCEPT]), (5, 9, [ACCEPT, RELEASE, REJECT, 0, REJECT]))
     desk.acknowledge(2, (0, 4, [ACCEPT]))
-    sharing = desk.state.sharing
+    sharing = desk.state.share_partitions
     assert sharing.acknowledged == {0: 1, ACCEPT: 6, RELEASE: 1, REJECT: 2}
     assert (sharing.sessions, len(sharing.partitions), sharing.in_flight()) == (1, 1, 4)

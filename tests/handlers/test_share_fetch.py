@@ -139,7 +139,7 @@ def test_with_the_last_session_a_group_forgets_what_was_not_written(desk):
     desk.fetch(max_records=5)
     desk.acknowledge(1, (0, 1, [ACCEPT]))
     desk.hang_up()
-    assert not desk.state.sharing.of_group("g")
+    assert not desk.state.share_partitions.of_group("g")
     assert ranges(desk.fetch(0)) == [(2, 4, 2), (5, 9, 1)]
 
 
@@ -375,12 +375,12 @@ def test_that_a_client_has_gone_is_noticed_when_its_fetch_is_over(desk):
     waiting = desk.fetching()
     desk.fetching(member="n", connection="other", max_wait_ms=0)
     hang_up_while_it_waits(desk, waiting)
-    assert desk.state.sharing.sessions == 2
+    assert desk.state.share_partitions.sessions == 2
     desk.fill(FIVE)
     assert desk.states() == [(0, 4, "ACQUIRED", 1)]
     desk.state.expire(desk.broker_ms, desk.timer_ms)
     assert desk.states() == [(0, 4, "AVAILABLE", 1)]
-    assert desk.state.sharing.sessions == 1
+    assert desk.state.share_partitions.sessions == 1
     assert ranges(desk.fetch(1, member="n", connection="other")) == [(0, 4, 2)]
 
 
@@ -388,10 +388,10 @@ def test_that_a_client_has_gone_is_noticed_when_its_fetch_is_over(desk):
 def test_who_has_gone_has_a_session_no_longer_than_its_fetch_wants_to_wait(desk):
     hang_up_while_it_waits(desk, desk.fetching(max_wait_ms=500))
     desk.wait_until(499)
-    assert desk.state.sharing.sessions == 1
+    assert desk.state.share_partitions.sessions == 1
     wait_and_notice(desk, 500)
-    assert desk.state.sharing.sessions == 0
-    assert not desk.state.sharing.of_group("g")
+    assert desk.state.share_partitions.sessions == 0
+    assert not desk.state.share_partitions.of_group("g")
     assert desk.state.next_event() is None
 
 
@@ -411,12 +411,12 @@ def test_more_fetches_of_clients_that_have_gone_than_a_broker_keeps(desk, monkey
     waiting = {name: desk.fetching(member=name, connection=name) for name in ("a", "b", "c")}
     for name, one in waiting.items():
         hang_up_while_it_waits(desk, one, name)
-    assert desk.state.sharing.sessions == 1
+    assert desk.state.share_partitions.sessions == 1
     assert len(desk.state.fetch_purgatory) == 1
     wait_and_notice(desk, 500)
-    assert (desk.state.sharing.sessions, len(desk.state.fetch_purgatory)) == (0, 0)
+    assert (desk.state.share_partitions.sessions, len(desk.state.fetch_purgatory)) == (0, 0)
     hang_up_while_it_waits(desk, desk.fetching())
-    assert desk.state.sharing.sessions == 1
+    assert desk.state.share_partitions.sessions == 1
 
 
 @pytest.mark.behaviour("SF-14")
@@ -502,11 +502,11 @@ def test_an_acknowledgement_overtakes_a_fetch_that_waits(desk):
 def test_a_fetch_waits_for_what_it_acknowledges(desk):
     desk.fill(FIVE, FIVE)
     desk.fetch(max_records=5)
-    desk.state.sharing.hold_acknowledgements("g")
+    desk.state.share_partitions.hold_acknowledgements("g")
     outcome = desk.fetching(1, along={0: [(0, 4, [REJECT])]})
     assert later(outcome) is None
     assert desk.states() == [(0, 4, "ARCHIVED", 1), (5, 9, "ACQUIRED", 1)]
-    desk.state.sharing.release_acknowledgements("g", desk.broker_ms, desk.timer_ms)
+    desk.state.share_partitions.release_acknowledgements("g", desk.broker_ms, desk.timer_ms)
     assert ranges(later(outcome)) == [(5, 9, 1)]
 
 
@@ -515,10 +515,10 @@ def test_a_fetch_waits_for_what_it_acknowledges(desk):
 def test_a_fetch_waits_for_records_and_for_what_it_acknowledges(desk, released_first):
     desk.fill(FIVE)
     desk.fetch()
-    desk.state.sharing.hold_acknowledgements("g")
+    desk.state.share_partitions.hold_acknowledgements("g")
     outcome = desk.fetching(1, along={0: [(0, 4, [ACCEPT])]})
     steps = [
-        lambda: desk.state.sharing.release_acknowledgements("g", desk.broker_ms, desk.timer_ms),
+        lambda: desk.state.share_partitions.release_acknowledgements("g", desk.broker_ms, desk.timer_ms),
         lambda: desk.fill(FIVE),
     ]
     first, second = steps if released_first else reversed(steps)

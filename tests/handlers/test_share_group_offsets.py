@@ -118,7 +118,7 @@ class Shop(Desk):
     @property
     def known(self) -> int:
         """How many share partitions the share coordinator knows."""
-        return len(self.state.sharing.coordinator.coordinator.states)
+        return len(self.state.share_partitions.coordinator.coordinator.states)
 
 
 def top(answer: Any) -> tuple[int, str | None]:
@@ -138,10 +138,12 @@ def test_a_group_is_told_where_it_is() -> None:
     assert shop.described(("g", None)) == [{}]
     shop.read_once()
     assert shop.described(("g", None)) == [{"orders": [(0, -1, -1, 0), (1, -1, -1, 0)]}]
-    shop.state.sharing.persister.write(SharePartitionKey("g", shop.topic_id, 0), 9, 3, 2, 1, [], shop.broker_ms)
+    shop.state.share_partitions.persister.write(
+        SharePartitionKey("g", shop.topic_id, 0), 9, 3, 2, 1, [], shop.broker_ms
+    )
     assert shop.described(("g", None)) == [{"orders": [(0, 2, 7, 0), (1, -1, -1, 0)]}]
     assert shop.described(("g", {"orders": [0]}), version=0) == [{"orders": [(0, 2, -1, 0)]}]
-    shop.state.sharing.persister.read("g", shop.topic_id, 0, 4, shop.broker_ms)
+    shop.state.share_partitions.persister.read("g", shop.topic_id, 0, 4, shop.broker_ms)
     (group,) = shop.groups(("g", {"orders": [0]}))
     assert group.topics[0].partitions[0].leader_epoch == 4
     assert group.topics[0].topic_id == shop.topic_id
@@ -186,7 +188,10 @@ def test_a_group_begins_to_read_where_it_is_told_to() -> None:
     assert shop.described(("g", None)) == [{"orders": [(0, 7, 3, 0), (1, 500, -490, 0)]}]
     shop.alter({"orders": [(0, -5)]})
     assert shop.described(("g", {"orders": [0]})) == [{"orders": [(0, -5, 15, 0)]}]
-    epochs = {key.partition: one.state_epoch for key, one in shop.state.sharing.coordinator.coordinator.states.items()}
+    epochs = {
+        key.partition: one.state_epoch
+        for key, one in shop.state.share_partitions.coordinator.coordinator.states.items()
+    }
     assert epochs[0] > epochs[1]
 
 
@@ -221,7 +226,7 @@ def test_what_the_share_coordinator_refuses_stands_at_its_partition() -> None:
     shop = Shop()
     shop.read_once()
     topic = shop.state.cluster.topics["__share_group_state"]
-    shares = shop.state.sharing.coordinator
+    shares = shop.state.share_partitions.coordinator
     (first,) = (key for key in shares.coordinator.states if key.partition == 0)
     topic.partitions[shares.topic.logs.index(shares.topic.log_of(coordinator_key(first)))].leader = -1
     found = partitions(shop.alter({"orders": [(0, 5), (1, 5)]}))["orders"]

@@ -90,7 +90,7 @@ class Brokers(Desk):
 
     def records(self) -> list[ShareRecord]:
         """All that there are, in all of __share_group_state; of one share partition in order."""
-        topic = self.state.sharing.coordinator.topic
+        topic = self.state.share_partitions.coordinator.topic
         return [record for log in topic.logs for _, record in topic.kept(log)]
 
     def summary(self, *partitions: int, version: int = 1, group: str = "g") -> list[tuple[Any, ...]]:
@@ -288,7 +288,7 @@ def test_a_deleted_topic_takes_its_share_partitions_with_it() -> None:
     brokers.delete("orders")
     written = sorted(type(record).__name__ for record in brokers.records())
     assert written == ["ShareSnapshot", "ShareSnapshot", "ShareTombstone", "ShareTombstone"]
-    assert not brokers.state.sharing.coordinator.coordinator.states
+    assert not brokers.state.share_partitions.coordinator.coordinator.states
 
 
 def test_a_coordinator_that_was_away_knows_what_it_knew() -> None:
@@ -298,6 +298,6 @@ def test_a_coordinator_that_was_away_knows_what_it_knew() -> None:
         brokers.write((offset, offset, 2, 1), state_epoch=1, leader_epoch=4, complete=offset + 1)
     brokers.forget(2)
     found = brokers.batches(leader_epoch=4), brokers.summary(0, 1, 2)
-    shares = brokers.state.sharing.coordinator
+    shares = brokers.state.share_partitions.coordinator
     shares.topic.reload(brokers.broker_ms, brokers.timer_ms)
     assert (brokers.batches(leader_epoch=4), brokers.summary(0, 1, 2)) == found

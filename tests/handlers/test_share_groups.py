@@ -91,7 +91,7 @@ def test_who_joins_again_is_told_all_that_it_has(club: ShareClub):
 @pytest.mark.behaviour("GH-3")
 def test_the_share_coordinator_knows_new_partitions_by_the_groups_epoch(club: ShareClub):
     club.beat(topics=["t"])
-    persister = club.desk.state.sharing.persister
+    persister = club.desk.state.share_partitions.persister
     topic = club.desk.state.cluster.topics["t"]
     summary = persister.summary("g", topic.topic_id, 3)
     assert (summary.state_epoch, summary.start_offset) == (2, -1)
@@ -235,7 +235,7 @@ def test_a_topic_that_goes_and_comes_again_begins_anew(club: ShareClub):
     }
     topic = club.desk.topic("u", 2)
     assert club.settle("m") == {"m": {"t": [0, 1, 2, 3], "u": [0, 1]}}
-    assert club.desk.state.sharing.persister.summary("g", topic.topic_id, 0).start_offset == -1
+    assert club.desk.state.share_partitions.persister.summary("g", topic.topic_id, 0).start_offset == -1
 
 
 @pytest.mark.behaviour("GH-11")

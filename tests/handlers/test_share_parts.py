@@ -24,7 +24,7 @@ class Counting:
     def __init__(self, desk: ShareDesk, monkeypatch: pytest.MonkeyPatch) -> None:
         self.desk = desk
         self.turns = [0]
-        persister = desk.state.sharing.persister
+        persister = desk.state.share_partitions.persister
         write: Callable[..., None] = persister.write
 
         def counted(*args: Any) -> None:

@@ -139,7 +139,7 @@ class Broker:
             group: {topic: list(columns.items()) for topic, columns in state.coordinator.offsets.topics(group).items()}
             for group in state.coordinator.offsets.group_ids()
         }
-        sharing = state.sharing
+        sharing = state.share_partitions
         sessions = [(s.group_id, s.member_id, s.epoch, [*s.partitions.items()]) for s in sharing.sessions_of(1)]
         lives = [
             (live.topic_id, live.index, live.partition.start_offset, live.partition.end_offset,

@@ -303,7 +303,7 @@ class Play:
         """Of what the member holds something; else of what it does not."""
         mine = [
             (live.name, live.index, (one.first_offset, one.last_offset, [self.pick(1, 1, 1, 2, 3)]))
-            for live in self.both.straight.state.sharing.of_group("g")
+            for live in self.both.straight.state.share_partitions.of_group("g")
             for one in live.partition.view()
             if one.member_id == member
         ]

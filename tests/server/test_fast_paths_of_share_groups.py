@@ -55,7 +55,7 @@ class Broker:
 
     def seen(self) -> Any:
         """All that is known of share partitions and sessions, and what was written."""
-        sharing = self.state.sharing
+        sharing = self.state.share_partitions
         sessions = [
             (one.group_id, one.member_id, one.epoch, list(one.partitions.items())) for one in sharing.sessions_of(1)
         ]
@@ -123,7 +123,7 @@ class Play:
         elif kind < 0.97:
             holds = chance.random() < 0.5
             for broker in self.both:
-                sharing, desk = broker.state.sharing, broker.desk
+                sharing, desk = broker.state.share_partitions, broker.desk
                 if holds:
                     sharing.hold_acknowledgements("g")
                 else:
@@ -183,7 +183,7 @@ class Play:
         chance = self.random
         mine = [
             one
-            for live in self.both[0].state.sharing.of_group("g")
+            for live in self.both[0].state.share_partitions.of_group("g")
             if live.index == 0
             for one in live.partition.view()
             if one.member_id == member

@@ -37,16 +37,16 @@ class Coordinator(Desk):
 
     @property
     def shares(self) -> ShareRuntime:
-        return self.state.sharing.coordinator
+        return self.state.share_partitions.coordinator
 
     def initialize(self, *partitions: int, group: str = "g") -> None:
         for partition in partitions:
-            self.state.sharing.persister.initialize(group, self.topic_id, partition, 1, 0, self.broker_ms)
+            self.state.share_partitions.persister.initialize(group, self.topic_id, partition, 1, 0, self.broker_ms)
 
     def write(self, partition: int, offset: int, group: str = "g") -> None:
         batches = [StateBatch(offset, offset, 2, 1)]
         key = SharePartitionKey(group, self.topic_id, partition)
-        self.state.sharing.persister.write(key, 1, 0, 0, 0, batches, self.broker_ms)
+        self.state.share_partitions.persister.write(key, 1, 0, 0, 0, batches, self.broker_ms)
 
     def passes(self, minutes: int) -> None:
         """Whatever falls due on the way happens."""

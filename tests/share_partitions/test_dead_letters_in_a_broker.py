@@ -37,7 +37,7 @@ class Worker:
         self.desk.topic("dlq.orders", errors_deadletterqueue_group_enable="true")
         self.configure(share_auto_offset_reset="earliest", errors_deadletterqueue_topic_name="dlq.orders", **group)
         auto_create(self.state, SHARE_GROUP_STATE)
-        self.state.sharing.persister.initialize("g", self.orders.topic_id, 0, 1, -1, self.desk.broker_ms)
+        self.state.share_partitions.persister.initialize("g", self.orders.topic_id, 0, 1, -1, self.desk.broker_ms)
         self.epoch = 0
         self.begin()
 
@@ -95,11 +95,11 @@ class Worker:
 
     def kept(self) -> tuple[int, int, list[tuple[int, ...]]]:
         """Start offset, how many behind it are done with, and what is in flight, as the share coordinator knows it."""
-        read = self.state.sharing.persister.read("g", self.orders.topic_id, 0, 0, self.desk.broker_ms)
+        read = self.state.share_partitions.persister.read("g", self.orders.topic_id, 0, 0, self.desk.broker_ms)
         return read.start_offset, read.delivery_complete_count, [tuple(batch) for batch in read.batches]
 
     def in_flight(self) -> list[Any]:
-        (live,) = self.state.sharing.of_group("g")
+        (live,) = self.state.share_partitions.of_group("g")
         return [(one.first_offset, one.last_offset, one.state.name) for one in live.partition.view()]
 
 
@@ -201,8 +201,8 @@ def test_share_partition_that_moves_while_its_records_are_archiving() -> None:
     worker.produce(4)
     worker.fetch()
     worker.acknowledge((0, 3, [REJECT]))
-    (live,) = worker.state.sharing.of_group("g")
-    worker.state.sharing.forget(live)
+    (live,) = worker.state.share_partitions.of_group("g")
+    worker.state.share_partitions.forget(live)
     dead.leader = leader
     worker.epoch = 0
     worker.begin()

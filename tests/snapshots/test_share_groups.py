@@ -211,12 +211,12 @@ def initialised(stub: KafkaStub, partitions: int, done: int = 7) -> None:
         if SHARE_GROUP_STATE not in state.cluster.topics:
             auto_create(state, SHARE_GROUP_STATE)
         for index in range(partitions):
-            state.sharing.persister.initialize("g", topic_id, index, 0, 0, now)
+            state.share_partitions.persister.initialize("g", topic_id, index, 0, 0, now)
             write(state, topic_id, index, 0, now)
 
     def write(state: Any, topic_id: bytes, index: int, start: int, now: int) -> None:
         key, batches = SharePartitionKey("g", topic_id, index), [StateBatch(done, done, 2, 1)]
-        state.sharing.persister.write(key, 0, 0, start, 1, batches, now)
+        state.share_partitions.persister.write(key, 0, 0, start, 1, batches, now)
 
     stub._call(work)
 
@@ -265,10 +265,12 @@ def test_records_of_many_share_partitions_are_taken_up_as_they_are(stub: KafkaSt
         topic_id = state.cluster.topics["many"].topic_id
         auto_create(state, SHARE_GROUP_STATE)
         for index in range(400):
-            state.sharing.persister.initialize("g", topic_id, index, 0, 0, now)
+            state.share_partitions.persister.initialize("g", topic_id, index, 0, 0, now)
             for offset in range(1, 5):
                 batches = [StateBatch(offset, offset, 2, 1)]
-                state.sharing.persister.write(SharePartitionKey("g", topic_id, index), 0, 0, 0, 1, batches, now)
+                state.share_partitions.persister.write(
+                    SharePartitionKey("g", topic_id, index), 0, 0, 0, 1, batches, now
+                )
 
     stub._call(work)
     there, saved = kept(stub), stub.snapshot()
@@ -277,7 +279,7 @@ def test_records_of_many_share_partitions_are_taken_up_as_they_are(stub: KafkaSt
     assert kept(stub) == there
     (log,) = broker.state.logs.of_topic(broker.state.cluster.topics[SHARE_GROUP_STATE].topic_id)
     assert isinstance(log, StateLog)
-    assert broker.state.sharing.coordinator.topic.records == len(log.items) == 2000
+    assert broker.state.share_partitions.coordinator.topic.records == len(log.items) == 2000
 
 
 def test_what_was_being_forgotten_is_forgotten(stub: KafkaStub) -> None:
@@ -290,14 +292,14 @@ def test_what_was_being_forgotten_is_forgotten(stub: KafkaStub) -> None:
         topic_id = state.cluster.topics["many"].topic_id
         auto_create(state, SHARE_GROUP_STATE)
         for index in range(300):
-            state.sharing.persister.initialize("g", topic_id, index, 0, 0, now[0])
+            state.share_partitions.persister.initialize("g", topic_id, index, 0, 0, now[0])
         delete_topics(state, ["many"], now[0])
-        assert state.sharing.coordinator.coordinator.states, "it is in the midst of it"
+        assert state.share_partitions.coordinator.coordinator.states, "it is in the midst of it"
         return Snapshot(broker.snapshot())
 
     saved = stub._call(work)
     stub.restore(saved)
-    until(lambda: not broker.state.sharing.coordinator.coordinator.states, "all are forgotten")
+    until(lambda: not broker.state.share_partitions.coordinator.coordinator.states, "all are forgotten")
 
 
 # -- held, dead letters ------------------------------------------------------------------------------------------------
@@ -370,7 +372,7 @@ def test_a_dead_letter_topic_is_made_behind_a_restore(stub: KafkaStub, join: Joi
 
 def waited_for(stub: KafkaStub) -> bool:
     state = stub._running().state
-    return bool(state.sharing.watchers if state.has_sharing else ())
+    return bool(state.share_partitions.watchers if state.has_share_partitions else ())
 
 
 def test_who_waits_for_a_share_group_sees_what_was_restored(stub: KafkaStub, join: Join) -> None:

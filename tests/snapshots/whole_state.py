@@ -36,8 +36,8 @@ def reload(stub: KafkaStub) -> None:
         state.fetch_purgatory._sessions.clear()
         state.telemetry = Telemetry()
         state.streams_creation_errors = None
-        if state.has_sharing:
-            state.sharing.switched_off()  # and on again: sessions, and what is in flight
+        if state.has_share_partitions:
+            state.share_partitions.switched_off()  # and on again: sessions, and what is in flight
 
     stub._call(forget)
 
@@ -47,10 +47,10 @@ def forget_in_flight(stub: KafkaStub) -> None:
     state = stub._running().state
 
     def forget() -> None:
-        if state.has_sharing:
-            state.sharing._sessions.clear()
-            for live in list(state.sharing.partitions):
-                state.sharing.partitions.drop(live)
+        if state.has_share_partitions:
+            state.share_partitions._sessions.clear()
+            for live in list(state.share_partitions.partitions):
+                state.share_partitions.partitions.drop(live)
 
     stub._call(forget)
 
@@ -61,7 +61,7 @@ def quiet(stub: KafkaStub, connections: int) -> None:
 
     def is_quiet() -> bool:
         state = broker.state
-        at_once = state.has_sharing and state.sharing.next_deadline() == 0
+        at_once = state.has_share_partitions and state.share_partitions.next_deadline() == 0
         return broker.connections[0] <= connections and not at_once
 
     until(lambda: stub._call(is_quiet), "clients have gone")
@@ -149,9 +149,9 @@ def _offset(found: tuple[int, CommittedOffset]) -> tuple[int, CommittedOffset]:
 
 def _sharing(state: BrokerState) -> Any:
     """What is kept of share partitions, what is in flight in them, and how far groups are."""
-    if not state.has_sharing:
+    if not state.has_share_partitions:
         return {"kept": {}, "in flight": {}, "held": [], "sessions": 0}
-    sharing = state.sharing
+    sharing = state.share_partitions
     kept = {
         str(key): {name: deepcopy(getattr(one, name)) for name in one.__slots__}
         for key, one in sharing.coordinator.coordinator.states.items()

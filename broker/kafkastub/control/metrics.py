@@ -157,12 +157,12 @@ def _of_share_groups(broker: Broker) -> Iterator[Metric]:
     acknowledged: Counter[int] = Counter()
     sessions = partitions = in_flight = 0
     letters: Counter[str] = Counter()
-    if broker.state.has_sharing:
-        sharing = broker.state.sharing
-        acknowledged, sessions = sharing.acknowledged, sharing.sessions
-        partitions, in_flight = len(sharing.partitions), sharing.in_flight()
-        letters["written"] = sharing.dead_letters.written
-        letters["failed"] = sharing.dead_letters.failed
+    if broker.state.has_share_partitions:
+        manager = broker.state.share_partitions
+        acknowledged, sessions = manager.acknowledged, manager.sessions
+        partitions, in_flight = len(manager.partitions), manager.in_flight()
+        letters["written"] = manager.dead_letters.written
+        letters["failed"] = manager.dead_letters.failed
     said = CounterMetricFamily("kafkastub_share_acknowledged", "Records that were acknowledged.", labels=["type"])
     for code, name in enumerate(_ACKNOWLEDGE_TYPES):
         said.add_metric([name], acknowledged[code])

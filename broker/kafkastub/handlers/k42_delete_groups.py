@@ -58,7 +58,7 @@ def delete_groups(ctx: RequestContext, request: DeleteGroupsRequest) -> Outcome:
         if share_groups_of(ctx.state, request.groups_names):
             failed = partial(error_response, request, version=ctx.api_version)
             steps = _with_share_groups(ctx, by_partition)
-            return in_parts(steps, _AT_ONCE, ctx.state.sharing.coordinator.turns.add, failed)
+            return in_parts(steps, _AT_ONCE, ctx.state.share_partitions.coordinator.turns.add, failed)
     results: list[DeletableGroupResult] = []
     for group_ids in by_partition:
         results += _deleted(ctx, group_ids)

@@ -128,7 +128,7 @@ def share_fetch(ctx: RequestContext, request: ShareFetchRequest) -> Outcome:
     asked = (request.max_wait_ms, request.min_bytes, request.max_bytes, request.max_records)
     if request.is_renew_ack and ctx.api_version >= RENEW_FROM and asked != (0, 0, 0, 0):
         raise KafkaError(ErrorCode.INVALID_REQUEST)
-    ctx.state.sharing.seen((ctx.broker_ms, ctx.timer_ms))
+    ctx.state.share_partitions.seen((ctx.broker_ms, ctx.timer_ms))
     try:
         fetch = ShareFetch(ctx, request, *member)
     except KafkaError as error:
@@ -139,7 +139,7 @@ def share_fetch(ctx: RequestContext, request: ShareFetchRequest) -> Outcome:
         ctx.state.fetch_purgatory.park(deferred, (), ctx.timer_ms + request.max_wait_ms, lambda: False)
         return deferred
     failed = partial(error_response, request, version=ctx.api_version)
-    return in_parts(fetch.answer_or_wait(), AT_ONCE, ctx.state.sharing.turns.add, failed)
+    return in_parts(fetch.answer_or_wait(), AT_ONCE, ctx.state.share_partitions.turns.add, failed)
 
 
 class ShareFetch:
@@ -150,7 +150,7 @@ class ShareFetch:
         self.request = request
         self.group_id = group_id
         self.member_id = member_id
-        self.sharing = ctx.state.sharing
+        self.manager = ctx.state.share_partitions
         self.epoch = request.share_session_epoch
         self.now = ctx.broker_ms, ctx.timer_ms
         self.named = [(topic.topic_id, one.partition_index) for topic in request.topics for one in topic.partitions]
@@ -168,7 +168,7 @@ class ShareFetch:
 
     def _session(self) -> ShareSession:
         """The session that the request begins, goes on with, or ends. Raises KafkaError."""
-        sessions = self.sharing.sessions_of(self.ctx.node_id)
+        sessions = self.manager.sessions_of(self.ctx.node_id)
         if self.epoch == FINAL_EPOCH:
             return sessions.find(self.group_id, self.member_id)
         if self.epoch != INITIAL_EPOCH:
@@ -183,15 +183,15 @@ class ShareFetch:
             if old is not None:
                 sessions.end(old)
             raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, "a partition is named twice")
-        self.sharing.begins(self.ctx.node_id, self.group_id, self.member_id)
+        self.manager.begins(self.ctx.node_id, self.group_id, self.member_id)
         connection = self.ctx.connection
         session = sessions.begin(self.group_id, self.member_id, self.named, connection.id)
-        connection.on_gone = partial(self.sharing.disconnected, self.ctx.node_id, connection.id)
+        connection.on_gone = partial(self.manager.disconnected, self.ctx.node_id, connection.id)
         return session
 
     def _check_names(self) -> None:
         """Raise KafkaError where one is to be asked for that Kafka does not have."""
-        known, topic = self.session.known, self.sharing.topic
+        known, topic = self.session.known, self.manager.topic
         asked = dict.fromkeys(topic_id for topic_id, _ in self.named)
         if self.epoch != FINAL_EPOCH:
             for topic_id in dict.fromkeys(topic_id for topic_id, _ in self.session.partitions):
@@ -231,13 +231,13 @@ class ShareFetch:
             yield from acknowledgements.writing()
         if self.epoch == FINAL_EPOCH and (acknowledgements is None or acknowledgements.is_done):
             self.ended = True
-            yield from self.sharing.ending(self.ctx.node_id, self.session, self.now)
+            yield from self.manager.ending(self.ctx.node_id, self.session, self.now)
         return self._respond_when(acknowledgements)
 
     def _acknowledgements(self) -> Acknowledgements:
         from kafkastub.state.share_partitions.acknowledgements import Acknowledgements
 
-        return Acknowledgements(self.sharing, self.ctx.node_id, self.group_id, self.member_id, self.now)
+        return Acknowledgements(self.manager, self.ctx.node_id, self.group_id, self.member_id, self.now)
 
     def _wait(self, fetching: ShareFetching, acknowledgements: Acknowledgements | None) -> Deferred:
         whole, fetched = self._both(fetching, acknowledgements)
@@ -258,7 +258,7 @@ class ShareFetch:
                 over()
 
         def finish(_: object) -> ShareFetchResponse:
-            self._take(fetching.finish(self.sharing.timer_ms()))
+            self._take(fetching.finish(self.manager.timer_ms()))
             if acknowledgements is not None:
                 acknowledgements.write()
             answer()
@@ -269,7 +269,7 @@ class ShareFetch:
         def abandon() -> None:
             nonlocal over
             connection = self.ctx.connection
-            over = self.sharing.lingering.begin(len(self.session.partitions), connection.on_gone)
+            over = self.manager.lingering.begin(len(self.session.partitions), connection.on_gone)
             if over is not None:
                 connection.on_gone = None
                 self.request, self.named = ShareFetchRequest(), []  # which may be large
@@ -311,7 +311,7 @@ class ShareFetch:
         at = self.epoch % len(valid)
         lives = []
         for key in valid[at:] + valid[:at]:
-            live = self.sharing.partitions.get(self.ctx.node_id, self.group_id, *key)
+            live = self.manager.partitions.get(self.ctx.node_id, self.group_id, *key)
             if live is None:
                 live = self._made(key)
                 yield _MADE
@@ -330,13 +330,13 @@ class ShareFetch:
             request.max_records,
             request.batch_size,
             request.share_acquire_mode,
-            self.sharing.reads_committed(self.group_id),
+            self.manager.reads_committed(self.group_id),
         )
-        return self.sharing.fetching(wanted, lives)
+        return self.manager.fetching(wanted, lives)
 
     def _is_there(self, key: TopicPartition) -> bool:
         topic_id, index = key
-        topic = self.sharing.topic(topic_id)
+        topic = self.manager.topic(topic_id)
         if topic is not None:
             self.session.known[topic_id] = topic.name
         name = self.session.known.get(topic_id)
@@ -356,15 +356,15 @@ class ShareFetch:
 
         What happens in Kafka behind the answer to who can't wait for it, it is not told of.
         """
-        (topic_id, index), sharing = key, self.sharing
-        topic = sharing.topic(topic_id)
+        (topic_id, index), manager = key, self.manager
+        topic = manager.topic(topic_id)
         if topic is None:  # it has gone since it was looked at
             return None
         waits = self.request.max_wait_ms > 0
         if self.ctx.state.cluster.topic(SHARE_GROUP_STATE) is None:
             auto_create(self.ctx.state, SHARE_GROUP_STATE)
         try:
-            live = sharing.partitions.make(self.ctx.node_id, self.group_id, topic, index, self.now)
+            live = manager.partitions.make(self.ctx.node_id, self.group_id, topic, index, self.now)
         except KafkaError as error:
             if waits or error.code == ErrorCode.NOT_LEADER_OR_FOLLOWER:
                 self.answers[key] = PartitionData(partition_index=index, error_code=error.code, records=b"")
@@ -393,11 +393,11 @@ class ShareFetch:
                 answer = told.get(key) or told.setdefault(key, PartitionData(partition_index=key[1], records=b""))
                 answer.acknowledge_error_code, answer.acknowledge_error_message = acknowledge_code, message
         if self.epoch == FINAL_EPOCH and not self.ended:
-            self.sharing.end_session(self.ctx.node_id, self.session, self.now)
+            self.manager.end_session(self.ctx.node_id, self.session, self.now)
         return ShareFetchResponse(
             throttle_time_ms=throttle_ms,
             error_code=code,
-            acquisition_lock_timeout_ms=self.sharing.settings(self.group_id).record_lock_duration_ms,
+            acquisition_lock_timeout_ms=self.manager.settings(self.group_id).record_lock_duration_ms,
             responses=_by_topic(told),
             node_endpoints=list(endpoints.values()),
         )
@@ -426,7 +426,7 @@ class ShareFetch:
 
     def _add_leader_hint(self, key: TopicPartition, answer: PartitionData, endpoints: dict[int, NodeEndpoint]) -> None:
         state = self.ctx.state
-        leader, epoch, node = leader_hint(state, self.ctx.listener, self.sharing.topic(key[0]), key[1])
+        leader, epoch, node = leader_hint(state, self.ctx.listener, self.manager.topic(key[0]), key[1])
         answer.current_leader = LeaderIdAndEpoch(leader_id=leader, leader_epoch=epoch)
         if node is not None:
             endpoints[leader] = NodeEndpoint(node_id=leader, host=node.host, port=node.port, rack=node.rack)

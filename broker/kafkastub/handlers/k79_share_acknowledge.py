@@ -84,17 +84,17 @@ def share_acknowledge(ctx: RequestContext, request: ShareAcknowledgeRequest) -> 
     if ctx.state.authorizer is not None:
         may_read, may_read_topic = (partial(way, Operation.READ) for way in (ctx.access.to_group, ctx.access.to_topic))
     group_id, member_id = check_member(request.group_id, request.member_id, may_read)
-    sharing = ctx.state.sharing
+    manager = ctx.state.share_partitions
     now = ctx.broker_ms, ctx.timer_ms
-    sharing.seen(now)
-    session = sharing.sessions_of(ctx.node_id).acknowledge(group_id, member_id, request.share_session_epoch)
-    if may_read_topic is not None and any(sharing.topic(topic.topic_id) is None for topic in request.topics):
+    manager.seen(now)
+    session = manager.sessions_of(ctx.node_id).acknowledge(group_id, member_id, request.share_session_epoch)
+    if may_read_topic is not None and any(manager.topic(topic.topic_id) is None for topic in request.topics):
         raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, "an unknown topic id, and an authorizer")
-    acknowledgements = Acknowledgements(sharing, ctx.node_id, group_id, member_id, now)
+    acknowledgements = Acknowledgements(manager, ctx.node_id, group_id, member_id, now)
 
     def close() -> None:
         if request.share_session_epoch == FINAL_EPOCH:
-            sharing.end_session(ctx.node_id, session, now)
+            manager.end_session(ctx.node_id, session, now)
 
     def respond(_: object) -> ShareAcknowledgeResponse:
         close()
@@ -107,13 +107,13 @@ def share_acknowledge(ctx: RequestContext, request: ShareAcknowledgeRequest) -> 
         yield from acknowledgements.writing()
         if acknowledgements.is_done:
             if request.share_session_epoch == FINAL_EPOCH:
-                yield from sharing.ending(ctx.node_id, session, now)
+                yield from manager.ending(ctx.node_id, session, now)
             return (yield from _answer(ctx, group_id, acknowledgements.said))
         deferred = Deferred(respond)
         acknowledgements.when_done(deferred.complete)
         return deferred
 
-    return in_parts(steps(), AT_ONCE, sharing.turns.add, partial(error_response, request, version=ctx.api_version))
+    return in_parts(steps(), AT_ONCE, manager.turns.add, partial(error_response, request, version=ctx.api_version))
 
 
 def _answer(
@@ -133,7 +133,7 @@ def _answer(
         if not number % _ANSWERED:
             yield _ANSWERED
     return ShareAcknowledgeResponse(
-        acquisition_lock_timeout_ms=state.sharing.settings(group_id).record_lock_duration_ms,
+        acquisition_lock_timeout_ms=state.share_partitions.settings(group_id).record_lock_duration_ms,
         responses=[ShareAcknowledgeTopicResponse(topic_id, partitions) for topic_id, partitions in topics.items()],
         node_endpoints=list(endpoints.values()),
     )

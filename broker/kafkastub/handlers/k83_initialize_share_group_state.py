@@ -42,7 +42,7 @@ def initialize_share_group_state(ctx: RequestContext, request: InitializeShareGr
     def begin() -> Steps:
         from kafkastub.state.share_coordinator.state_requests import INITIALIZE, steps
 
-        return steps(INITIALIZE, ctx.state.sharing.coordinator, request, ctx.node_id, ctx.broker_ms)
+        return steps(INITIALIZE, ctx.state.share_partitions.coordinator, request, ctx.node_id, ctx.broker_ms)
 
     failed = partial(error_response, request, version=ctx.api_version)
     return served(ctx.state, STATE, begin, AT_ONCE, failed)

@@ -40,7 +40,7 @@ def read_share_group_state(ctx: RequestContext, request: ReadShareGroupStateRequ
     def begin() -> Steps:
         from kafkastub.state.share_coordinator.state_requests import READ, steps
 
-        return steps(READ, ctx.state.sharing.coordinator, request, ctx.node_id, ctx.broker_ms)
+        return steps(READ, ctx.state.share_partitions.coordinator, request, ctx.node_id, ctx.broker_ms)
 
     failed = partial(error_response, request, version=ctx.api_version)
     return served(ctx.state, STATE, begin, AT_ONCE, failed)

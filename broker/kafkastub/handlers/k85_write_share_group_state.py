@@ -43,7 +43,7 @@ def write_share_group_state(ctx: RequestContext, request: WriteShareGroupStateRe
     def begin() -> Steps:
         from kafkastub.state.share_coordinator.state_requests import WRITE, steps
 
-        return steps(WRITE, ctx.state.sharing.coordinator, request, ctx.node_id, ctx.broker_ms)
+        return steps(WRITE, ctx.state.share_partitions.coordinator, request, ctx.node_id, ctx.broker_ms)
 
     failed = partial(error_response, request, version=ctx.api_version)
     return served(ctx.state, STATE, begin, AT_ONCE, failed)

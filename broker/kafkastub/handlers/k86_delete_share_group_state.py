@@ -36,7 +36,7 @@ def delete_share_group_state(ctx: RequestContext, request: DeleteShareGroupState
     def begin() -> Steps:
         from kafkastub.state.share_coordinator.state_requests import DELETE, steps
 
-        return steps(DELETE, ctx.state.sharing.coordinator, request, ctx.node_id, ctx.broker_ms)
+        return steps(DELETE, ctx.state.share_partitions.coordinator, request, ctx.node_id, ctx.broker_ms)
 
     failed = partial(error_response, request, version=ctx.api_version)
     return served(ctx.state, STATE, begin, AT_ONCE, failed)

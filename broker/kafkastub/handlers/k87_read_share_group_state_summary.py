@@ -38,7 +38,7 @@ def read_share_group_state_summary(ctx: RequestContext, request: ReadShareGroupS
     def begin() -> Steps:
         from kafkastub.state.share_coordinator.state_requests import SUMMARY, steps
 
-        return steps(SUMMARY, ctx.state.sharing.coordinator, request, ctx.node_id, ctx.broker_ms)
+        return steps(SUMMARY, ctx.state.share_partitions.coordinator, request, ctx.node_id, ctx.broker_ms)
 
     failed = partial(error_response, request, version=ctx.api_version)
     return served(ctx.state, STATE, begin, AT_ONCE, failed)

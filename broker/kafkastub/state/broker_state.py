@@ -116,7 +116,7 @@ class BrokerState:
         self._quotas: Quotas | None = None
         self._features: Features | None = None
         self._transactions: Transactions | None = None
-        self._sharing: SharePartitionManager | None = None
+        self._share_partitions: SharePartitionManager | None = None
         self.metadata_offset = 1
         """That of the newest record, if all that outlives the process, beside records, were in Kafka's metadata log."""
         self.metadata_epoch = 1
@@ -275,18 +275,18 @@ class BrokerState:
         return self._transactions is not None
 
     @property
-    def sharing(self) -> SharePartitionManager:
+    def share_partitions(self) -> SharePartitionManager:
         """Share partitions, their sessions and the share coordinator (KIP-932); loaded with the first who asks."""
-        if self._sharing is None:
+        if self._share_partitions is None:
             from kafkastub.state.share_partitions.manager import SharePartitionManager
 
-            self._sharing = SharePartitionManager(self)
-        return self._sharing
+            self._share_partitions = SharePartitionManager(self)
+        return self._share_partitions
 
     @property
-    def has_sharing(self) -> bool:
+    def has_share_partitions(self) -> bool:
         """Whether anybody has asked for share partitions, or the share coordinator's topic is there."""
-        return self._sharing is not None
+        return self._share_partitions is not None
 
     def internal_topic(self, name: str) -> InternalTopic[Any] | None:
         """That of a coordinator, which is made if need be; None where no coordinator writes to such a topic."""
@@ -294,7 +294,7 @@ class BrokerState:
         if runtime is None and name == TRANSACTION_STATE:
             runtime = self.transactions
         elif runtime is None and name == SHARE_GROUP_STATE:
-            runtime = self.sharing.coordinator
+            runtime = self.share_partitions.coordinator
         return None if runtime is None else runtime.topic
 
     @property
@@ -442,10 +442,10 @@ class BrokerState:
             transactions = self._transactions.next_deadline()
             if first is None or (transactions is not None and transactions < first):
                 first = transactions
-        if self._sharing is not None:
-            sharing = self._sharing.next_deadline()
-            if first is None or (sharing is not None and sharing < first):
-                first = sharing
+        if self._share_partitions is not None:
+            of_shares = self._share_partitions.next_deadline()
+            if first is None or (of_shares is not None and of_shares < first):
+                first = of_shares
         if self.muted is not None:
             muted = self.muted.next_deadline()
             if first is None or (muted is not None and muted < first):
@@ -464,10 +464,10 @@ class BrokerState:
         ids = self._expire_ids_at
         if ids is not None and (nearest is None or ids < nearest) and self._transactions is not None:
             nearest = ids
-        if self._sharing is not None:
-            sharing = self._sharing.next_round()
-            if nearest is None or (sharing is not None and sharing < nearest):
-                nearest = sharing
+        if self._share_partitions is not None:
+            of_shares = self._share_partitions.next_round()
+            if nearest is None or (of_shares is not None and of_shares < nearest):
+                nearest = of_shares
         return nearest
 
     def expire(self, broker_ms: int, timer_ms: int) -> None:
@@ -476,8 +476,8 @@ class BrokerState:
         self.settle(self.coordinator.expire(broker_ms, timer_ms), batch_per_group=True)
         if self._transactions is not None:
             self._transactions.expire(broker_ms, timer_ms)
-        if self._sharing is not None:
-            self._sharing.expire(broker_ms, timer_ms)
+        if self._share_partitions is not None:
+            self._share_partitions.expire(broker_ms, timer_ms)
         self.fetch_purgatory.expire(timer_ms)
         if self.muted is not None:
             self.muted.expire(timer_ms)

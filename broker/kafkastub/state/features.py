@@ -18,8 +18,8 @@ def update_features(state: BrokerState, updates: Sequence[Update]) -> None:
     state.features.update(updates)
     if state.has_transactions:
         state.transactions.follow_features()
-    if state.has_sharing and not state.features.level(SHARE):
-        state.sharing.switched_off()
+    if state.has_share_partitions and not state.features.level(SHARE):
+        state.share_partitions.switched_off()
     if any(name == ELIGIBLE and level > 0 for name, level, _ in updates):
         _have_one_minimum(state)
     state.changed()

@@ -38,8 +38,8 @@ def leaders_changed(state: BrokerState, changed: Iterable[tuple[Topic, Partition
         state.log_dirs.follow(topic, [partition])
         state.logs.become_leader(topic.topic_id, partition.index, partition.leader_epoch)
     for topic, partitions in by_topic.values():
-        if state.has_sharing:
-            state.sharing.leaders_changed(topic.topic_id, {partition.index for partition in partitions})
+        if state.has_share_partitions:
+            state.share_partitions.leaders_changed(topic.topic_id, {partition.index for partition in partitions})
         state.fetch_purgatory.topic_changed(topic.topic_id)
         runtime = state.runtimes.get(topic.name)
         if runtime is not None and runtime.loading is None:
@@ -73,8 +73,8 @@ def node_stopped(state: BrokerState, node_id: int, now: Now) -> None:
     node = cluster.nodes[node_id]
     node.left = state.metadata_offset, now[0]
     state.fetch_purgatory.node_stopped(node_id)
-    if state.has_sharing:
-        state.sharing.node_stopped(node_id)
+    if state.has_share_partitions:
+        state.share_partitions.node_stopped(node_id)
     _fence(state, node, now)
 
 

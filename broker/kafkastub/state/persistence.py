@@ -92,8 +92,8 @@ class Persistence:
         self._fallen_back = True
         state = self._state
         state.read_only()
-        if state.has_sharing:
-            state.sharing.forget_all()
+        if state.has_share_partitions:
+            state.share_partitions.forget_all()
         for name, runtime in state.runtimes.items():
             topic = runtime.topic
             if runtime.loading is not None or not isinstance(topic, DurableTopic) or not topic.logs:

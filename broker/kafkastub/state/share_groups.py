@@ -27,7 +27,7 @@ _AT_ONCE: Final = 100
 def initialize(state: BrokerState, wanted: Initialization, broker_ms: int) -> Asking:
     """Make share partitions known; the first ones bring `__share_group_state` into being."""
     failed: Errors = {}
-    persister, group_id = state.sharing.persister, wanted.group_id
+    persister, group_id = state.share_partitions.persister, wanted.group_id
     if state.cluster.topic(SHARE_GROUP_STATE) is None:
         _make_topic(state)
     for topic_id, starts in wanted.start_offsets.items():
@@ -43,7 +43,7 @@ def initialize(state: BrokerState, wanted: Initialization, broker_ms: int) -> As
 def delete(state: BrokerState, wanted: Deletion, broker_ms: int) -> Asking:
     """Forget share partitions. Of what was never known, nothing is to be done."""
     failed: Errors = {}
-    persister, group_id = state.sharing.persister, wanted.group_id
+    persister, group_id = state.share_partitions.persister, wanted.group_id
     for topic_id, partitions in wanted.partitions.items():
         for partition in partitions:
             try:
@@ -62,7 +62,7 @@ def go_on(state: BrokerState, wanted: Initialization, broker_ms: int, timer_ms: 
     """
     work = _go_on(state, wanted, broker_ms, timer_ms)
     if next(work, 0) is None:
-        state.sharing.coordinator.turns.add(work)
+        state.share_partitions.coordinator.turns.add(work)
 
 
 def _go_on(state: BrokerState, wanted: Initialization, broker_ms: int, timer_ms: int) -> Iterator[None]:

@@ -125,7 +125,7 @@ def _described(
 ) -> DescribeShareGroupOffsetsResponsePartition:
     """Nothing is told of what the share coordinator does not know, or is not there to tell."""
     try:
-        found = state.sharing.persister.summary(group_id, topic.topic_id, index)
+        found = state.share_partitions.persister.summary(group_id, topic.topic_id, index)
     except KafkaError:
         found = NOTHING
     start, complete, lag = found.start_offset, found.delivery_complete_count, _UNKNOWN

@@ -53,7 +53,7 @@ def served(
 ) -> Message | Deferred:
     """As `in_parts`, once these modules are there; `steps` is called then. The last of them needs all others."""
     if modules[-1] in sys.modules:
-        return in_parts(steps(), at_once, state.sharing.coordinator.turns.add, failed, for_nobody=for_nobody)
+        return in_parts(steps(), at_once, state.share_partitions.coordinator.turns.add, failed, for_nobody=for_nobody)
     if state.refusal is not None:  # of a node that does not coordinate: that holds for now, and not for later
         return failed(state.refusal)
     return in_parts(

@@ -291,8 +291,8 @@ def delete_in_parts(state: BrokerState, names: Iterable[str], broker_ms: int) ->
         topic_id = topic.topic_id
         state.log_dirs.forget(topic)
         state.logs.delete(topic_id)
-        if state.has_sharing:
-            state.sharing.topic_deleted(topic_id)
+        if state.has_share_partitions:
+            state.share_partitions.topic_deleted(topic_id)
         state.fetch_purgatory.topic_changed(topic_id)
     for name in gone:
         resign(state, name, broker_ms, 0)

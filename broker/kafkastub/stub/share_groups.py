@@ -170,7 +170,7 @@ class StubShareGroups(GroupsOfType[StubShareGroup]):
         wanted = Wanted(topic, acquired, held, lag)
 
         def watchers(broker: Broker) -> Watchers:
-            return broker.state.group_watchers, broker.state.sharing.watchers
+            return broker.state.group_watchers, broker.state.share_partitions.watchers
 
         whom = f"share group {group!r}"
         wait_until_nothing(self._runner, lambda state: missing(state, group, wanted), whom, timeout, watchers)

@@ -177,7 +177,7 @@ def view(state: BrokerState, group_id: str) -> ShareGroupView | None:
     if found is None or found.type != SHARE:
         return None
     places = by_name(state, state.coordinator.share.initialized_partitions(group_id))
-    return ShareGroupView(found, places, state.has_sharing and group_id in state.sharing.held)
+    return ShareGroupView(found, places, state.has_share_partitions and group_id in state.share_partitions.held)
 
 
 def client_ids(found: ShareGroupView) -> dict[str, str]:
@@ -194,7 +194,7 @@ def partition_view(
     if found is None or log is None:
         raise KeyError(f"there is no partition {topic}-{index}")
     end = _end(state, group_id, log)
-    if not state.has_sharing:
+    if not state.has_share_partitions:
         return SharePartitionView(group_id, topic, index, None, end, (), False)
     live = _live(state, group_id, found, index)
     if live is not None:
@@ -205,21 +205,23 @@ def partition_view(
 
 
 def _end(state: BrokerState, group_id: str, log: PartitionLog) -> int:
-    if state.has_sharing and state.sharing.reads_committed(group_id):
+    if state.has_share_partitions and state.share_partitions.reads_committed(group_id):
         return log.last_stable_offset
     return log.high_watermark
 
 
 def _live(state: BrokerState, group_id: str, topic: Topic, index: int) -> Live | None:
     leader = topic.partitions[index].leader
-    return state.sharing.partitions.get(leader, group_id, topic.topic_id, index)
+    return state.share_partitions.partitions.get(leader, group_id, topic.topic_id, index)
 
 
 def _kept(state: BrokerState, group_id: str, topic: Topic, index: int, end: int) -> SharePartitionView:
     """As it would be begun with: nobody has read of it since its leader began."""
     from kafkastub.share_coordinator.records import SharePartitionKey
 
-    known = state.sharing.coordinator.coordinator.states.get(SharePartitionKey(group_id, topic.topic_id, index))
+    known = state.share_partitions.coordinator.coordinator.states.get(
+        SharePartitionKey(group_id, topic.topic_id, index)
+    )
     if known is None or known.start_offset == _UNKNOWN:
         return SharePartitionView(group_id, topic.name, index, None, end, (), False)
     ranges = _whole(map(_of_batch, known.batches), known.start_offset, end)
@@ -264,10 +266,10 @@ def _fresh(first: int, last: int) -> RecordsView:
 
 def hold_acknowledgements(state: BrokerState, group_id: str) -> None:
     """From now on nothing becomes of what the group's members say of records, and they are not answered."""
-    state.sharing.hold_acknowledgements(group_id)
+    state.share_partitions.hold_acknowledgements(group_id)
 
 
 def release_acknowledgements(state: BrokerState, group_id: str, broker_ms: int, timer_ms: int) -> None:
     """Let go what is held, in its order, and hold no more. Nothing happens where nothing is held."""
-    if state.has_sharing:
-        state.sharing.release_acknowledgements(group_id, broker_ms, timer_ms)
+    if state.has_share_partitions:
+        state.share_partitions.release_acknowledgements(group_id, broker_ms, timer_ms)

@@ -70,7 +70,7 @@ def routes(hosted: Hosted) -> APIRouter:
             HeldByFault(fault=fault.id, **request._asdict()) for fault in hosted.faults for request in fault.held
         ]
         markers = state.transactions.held if state.has_transactions else frozenset()
-        groups = state.sharing.held if state.has_sharing else frozenset()
+        groups = state.share_partitions.held if state.has_share_partitions else frozenset()
         revocations = [one async for one in walks.through(_revocations(state))]
         return HoldList(
             requests=requests[:_MOST],

@@ -209,7 +209,7 @@ def _add_wait(router: APIRouter, hosted: Hosted) -> None:
             raise Problem(400, "nothing is waited for: acquired, held or lag is wanted")
         wanted = Wanted(asked.topic, asked.acquired, asked.held, asked.lag)
 
-        more = [hosted.running().state.sharing.watchers]
+        more = [hosted.running().state.share_partitions.watchers]
         told = not_in_time(f"share group {group!r}", asked.timeout)
         await waits.until_nothing(lambda state: missing(state, group, wanted), request, asked.timeout, told, more)
         return Reached(group=group)

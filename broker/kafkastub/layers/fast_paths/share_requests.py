@@ -61,8 +61,8 @@ class Members:
 
     def at_once(self) -> AtOnce | None:
         """How they are served at once; None where there are no share groups."""
-        if self._at_once is None and self._state.has_sharing:
-            self._at_once = self._state.sharing.at_once
+        if self._at_once is None and self._state.has_share_partitions:
+            self._at_once = self._state.share_partitions.at_once
         return self._at_once if serves_share_protocol(self._state) else None
 
     def find(self, raw: bytes) -> Who | None:

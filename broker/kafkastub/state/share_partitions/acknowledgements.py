@@ -107,9 +107,9 @@ class Acknowledgements:
     """
 
     def __init__(
-        self, sharing: SharePartitionManager, node_id: int, group_id: str, member_id: str, now: Moment
+        self, manager: SharePartitionManager, node_id: int, group_id: str, member_id: str, now: Moment
     ) -> None:
-        self._sharing = sharing
+        self._manager = manager
         self._node_id = node_id
         self._group_id = group_id
         self._member_id = member_id
@@ -151,7 +151,7 @@ class Acknowledgements:
         good: list[tuple[TopicPartition, Sequence[Any]]] = []
         for key, batches in wanted.items():
             yield _A_PARTITION
-            known = self._sharing.topic(key[0])
+            known = self._manager.topic(key[0])
             if known is None:
                 self.said[key] = Said(ErrorCode.UNKNOWN_TOPIC_ID)
             elif not (yield from are_valid(batches, version=version, renewing=renewing)):
@@ -175,7 +175,7 @@ class Acknowledgements:
 
     def _add(self, key: TopicPartition, batches: Sequence[Any]) -> Generator[int, None, None]:
         """Begin what is said of a partition."""
-        live = self._sharing.partitions.get(self._node_id, self._group_id, *key)
+        live = self._manager.partitions.get(self._node_id, self._group_id, *key)
         if live is None:
             self.said[key] = Said(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, NOT_HOSTED)
             return
@@ -186,12 +186,12 @@ class Acknowledgements:
             if error.code == ErrorCode.UNKNOWN_SERVER_ERROR:  # Kafka falls over it, with the whole request
                 raise
             self.said[key] = Said(error.code, error.message)
-            self._sharing.wake(live)  # Kafka lets the others look after whatever was said
+            self._manager.wake(live)  # Kafka lets the others look after whatever was said
             return
         self.said[key] = Said(ErrorCode.NONE)
         self._missing += 1
         self._begun.append((key, live, transition, counting))
-        yield self._sharing.woken(live) + len(transition.changes)
+        yield self._manager.woken(live) + len(transition.changes)
 
     def write(self) -> None:
         """Write what was begun, once. In Kafka that is under way while the request itself fetches."""
@@ -201,7 +201,7 @@ class Acknowledgements:
         """The same, part by part: gives how much each was."""
         while self._begun:
             key, live, transition, batches = self._begun.popleft()
-            self._sharing.write(live, transition, self._now, partial(self._written, key, batches))
+            self._manager.write(live, transition, self._now, partial(self._written, key, batches))
             yield 1 + len(transition.changes)
 
     def _written(self, key: TopicPartition, batches: list[AcknowledgementBatch], error: KafkaError | None) -> None:
@@ -214,7 +214,7 @@ class Acknowledgements:
             self._done()
 
     def _count(self, batches: list[AcknowledgementBatch]) -> None:
-        counts = self._sharing.acknowledged
+        counts = self._manager.acknowledged
         for first, last, types in batches:
             if len(types) == 1:
                 counts[types[0]] += last - first + 1

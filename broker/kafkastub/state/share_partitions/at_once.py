@@ -60,10 +60,10 @@ class AtOnce:
         sessions: by node.
     """
 
-    def __init__(self, state: Whole, sharing: Parts, writing: Writing, sessions: Mapping[int, ShareSessions]) -> None:
+    def __init__(self, state: Whole, manager: Parts, writing: Writing, sessions: Mapping[int, ShareSessions]) -> None:
         self._state = state
         self._sessions = sessions
-        self._sharing = sharing
+        self._manager = manager
         self._writing = writing
 
     def session(self, node_id: int, group_id: str, member_id: str, epoch: int) -> ShareSession | None:
@@ -81,7 +81,7 @@ class AtOnce:
     ) -> int | None:
         """Do what a ShareAcknowledge says of one partition. Returns the group's lock duration, ms."""
         topic_id, index = partition
-        live = self._sharing.partitions.get(node_id, session.group_id, topic_id, index)
+        live = self._manager.partitions.get(node_id, session.group_id, topic_id, index)
         if live is None or not self._is_said(live, session.member_id, batches, now):
             return None
         session.epoch = next_epoch(session.epoch)
@@ -104,7 +104,7 @@ class AtOnce:
             said: what it acknowledges, accepted or rejected; None: nothing.
         """
         topic_id, index = key
-        live = self._sharing.partitions.get(node_id, session.group_id, topic_id, index)
+        live = self._manager.partitions.get(node_id, session.group_id, topic_id, index)
         if live is None or (said is not None and said[0] != key):
             return None
         min_bytes, max_bytes, max_records, batch_size, mode = asked
@@ -142,9 +142,9 @@ class AtOnce:
         live.known_offset = offset
         locked_until = live.locks.at
         ends = timer_ms + settings.record_lock_duration_ms
-        if locked_until is None or ends < locked_until or self._sharing.watchers:
-            self._sharing.acquired(live, timer_ms)
-        self._sharing.wake(live, partition=True)
+        if locked_until is None or ends < locked_until or self._manager.watchers:
+            self._manager.acquired(live, timer_ms)
+        self._manager.wake(live, partition=True)
 
     def _newest(
         self, live: Live, offset: int, min_bytes: int, max_bytes: int, settings: ShareSettings
@@ -192,14 +192,14 @@ class AtOnce:
 
     def _is_said(self, live: Live, member_id: str, batches: Sequence[OfOneType], now: Moment) -> bool:
         """Whether it is done, and written."""
-        partition, counts = live.partition, self._sharing.acknowledged
+        partition, counts = live.partition, self._manager.acknowledged
         first, last, kind = batches[0]
         if live.fenced or first < partition.start_offset:
             return False
         if kind == _ACCEPT and len(batches) == 1:
             run = partition.whole(member_id, first, last)
             if run is not None:
-                self._sharing.wake(live)
+                self._manager.wake(live)
                 if not self._writing.accepted(live, run, now):
                     return False
                 counts[_ACCEPT] += last - first + 1
@@ -209,7 +209,7 @@ class AtOnce:
             transition = partition.acknowledge(member_id, said, now[1])
         except KafkaError:
             return False
-        self._sharing.wake(live)
+        self._manager.wake(live)
         if not self._writing.at_once(live, transition, now):
             return False
         for first, last, kind in batches:

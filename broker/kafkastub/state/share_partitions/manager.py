@@ -42,7 +42,7 @@ _LOCKS_AT_ONCE: Final = 100
 
 
 class SharePartitionManager:
-    """All of a broker that has to do with share partitions; `BrokerState.sharing`, loaded with the first who asks.
+    """All that a broker has of share partitions; `BrokerState.share_partitions`, loaded with the first who asks.
 
     Attributes:
         group_settings: what groups go by.

@@ -94,7 +94,7 @@ def _put_back(
 
 def _hold(state: BrokerState, saved: SavedState) -> None:
     for group_id in saved.held_share_groups:
-        state.sharing.hold_acknowledgements(group_id)
+        state.share_partitions.hold_acknowledgements(group_id)
 
 
 def _copied(settings: Any) -> Any:
@@ -178,9 +178,9 @@ def follow(state: BrokerState, before: BrokerState) -> None:
         state.transactions.coordinator.meters = before.transactions.coordinator.meters
         state.transactions.watchers = before.transactions.watchers
         watchers += state.transactions.watchers
-    if before.has_sharing:
-        state.sharing.follow(before.sharing)
-        watchers += state.sharing.watchers
+    if before.has_share_partitions:
+        state.share_partitions.follow(before.share_partitions)
+        watchers += state.share_partitions.watchers
     for look in watchers:
         look()
     # What refers to itself waits for the collector, and records, groups and partitions may be many.

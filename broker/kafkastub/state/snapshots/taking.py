@@ -42,7 +42,7 @@ def take(state: BrokerState, clock: ClockState) -> SavedState:
         state.logs.producer_ids.next,
         state.transactions.held if state.has_transactions else frozenset(),
         state.log_dirs.wishes(),
-        state.sharing.held if state.has_sharing else frozenset(),
+        state.share_partitions.held if state.has_share_partitions else frozenset(),
     )
 
 
