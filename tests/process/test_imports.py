@@ -16,7 +16,7 @@ NOT_ASKED_FOR = {
     "kafkastub.transactions", "kafkastub.state.transactions.transactions",
     "kafkastub.coordinator.consumer", "kafkastub.coordinator.modern", "kafkastub.coordinator.consumer.records",
     "kafkastub.share_partitions", "kafkastub.share_coordinator", "kafkastub.state.share_partitions",
-    "kafkastub.state.share_coordinator", "kafkastub.coordinator.share", "kafkastub.state.share_offsets",
+    "kafkastub.state.share_coordinator", "kafkastub.coordinator.share", "kafkastub.state.share_group_offsets",
 }  # fmt: skip
 """Loaded with the first request about a transaction, of the consumer protocol, or about share groups."""
 

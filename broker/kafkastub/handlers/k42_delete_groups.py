@@ -53,7 +53,7 @@ def delete_groups(ctx: RequestContext, request: DeleteGroupsRequest) -> Outcome:
     coordinator = coordinator_of(ctx.state)
     by_partition = batch_order(dict.fromkeys(request.groups_names), group_partitions(ctx.state))
     if coordinator.has_share:
-        from kafkastub.state.share_offsets import share_groups_of
+        from kafkastub.state.share_group_offsets import share_groups_of
 
         if share_groups_of(ctx.state, request.groups_names):
             failed = partial(error_response, request, version=ctx.api_version)
@@ -66,7 +66,7 @@ def delete_groups(ctx: RequestContext, request: DeleteGroupsRequest) -> Outcome:
 
 
 def _with_share_groups(ctx: RequestContext, by_partition: Iterable[Sequence[str]]) -> Steps:
-    from kafkastub.state.share_offsets import share_groups_of, state_deleted
+    from kafkastub.state.share_group_offsets import share_groups_of, state_deleted
 
     results = []
     for group_ids in by_partition:

@@ -53,7 +53,7 @@ _BROUGHT_IN: Final = MODERN + [
         "state.internal_topics.share_codec",
         "share_partitions.partition",
         "state.share_partitions.manager",
-        "state.share_groups",
+        "state.share_group_persister_calls",
     )
 ]
 
@@ -86,7 +86,7 @@ def _beat(ctx: RequestContext, request: ShareGroupHeartbeatRequest) -> ShareGrou
     response: ShareGroupHeartbeatResponse
     response, initialization = state.settle(turn).reply
     if initialization is not None:
-        from kafkastub.state.share_groups import go_on
+        from kafkastub.state.share_group_persister_calls import go_on
 
         with suppress(KafkaError):  # it is behind the answer: nobody is told
             go_on(state, initialization, *now)

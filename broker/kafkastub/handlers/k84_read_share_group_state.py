@@ -19,7 +19,7 @@ from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
 from kafkastub.state.deferred import Steps
-from kafkastub.state.share_requests import AT_ONCE, STATE, served
+from kafkastub.state.share_lazy_imports import AT_ONCE, STATE, served
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode
 

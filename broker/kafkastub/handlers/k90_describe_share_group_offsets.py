@@ -25,7 +25,7 @@ from kafkastub.handlers.registry import handles
 from kafkastub.security import Operation
 from kafkastub.state.deferred import Steps
 from kafkastub.state.group_protocols import serves_share_protocol
-from kafkastub.state.share_requests import AT_ONCE, OFFSETS, refusal_text, served
+from kafkastub.state.share_lazy_imports import AT_ONCE, OFFSETS, refusal_text, served
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.rows import Shared
@@ -57,7 +57,7 @@ def describe_share_group_offsets(ctx: RequestContext, request: DescribeShareGrou
 
 
 def _described(ctx: RequestContext, request: DescribeShareGroupOffsetsRequest) -> Steps:
-    from kafkastub.state.share_offsets import described
+    from kafkastub.state.share_group_offsets import described
 
     answers = []
     whole: dict[str, DescribeShareGroupOffsetsResponseGroup] = {}

@@ -23,7 +23,7 @@ from kafkastub.handlers.registry import handles
 from kafkastub.security import Operation
 from kafkastub.state.deferred import Steps
 from kafkastub.state.group_protocols import serves_share_protocol
-from kafkastub.state.share_requests import changed_offsets, refusal_text
+from kafkastub.state.share_lazy_imports import changed_offsets, refusal_text
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode, KafkaError
 
@@ -50,7 +50,7 @@ def alter_share_group_offsets(ctx: RequestContext, request: AlterShareGroupOffse
         return _failed(KafkaError(ErrorCode.GROUP_AUTHORIZATION_FAILED))
 
     def begin() -> Steps:
-        from kafkastub.state.share_offsets import altered
+        from kafkastub.state.share_group_offsets import altered
 
         return altered(state, request, partial(_may_read, ctx), ctx.broker_ms, ctx.timer_ms)
 

@@ -42,10 +42,10 @@ NOTHING: Final = Summary(0, 0, UNINITIALIZED_START_OFFSET, UNKNOWN_DELIVERY_COMP
 class Persister:
     """What is kept of share partitions.
 
-    Every method raises KafkaError: COORDINATOR_NOT_AVAILABLE where there is no `__share_group_state` (`share_groups`
-    makes it), or the share partition's part of it has no leader; COORDINATOR_LOAD_IN_PROGRESS while it is loading;
-    KAFKA_STORAGE_ERROR where the disk takes no more; UNKNOWN_TOPIC_OR_PARTITION where there is no such partition. Then
-    nothing has happened.
+    Every method raises KafkaError: COORDINATOR_NOT_AVAILABLE where there is no `__share_group_state`
+    (`state.share_group_persister_calls` makes it), or the share partition's part of it has no leader;
+    COORDINATOR_LOAD_IN_PROGRESS while it is loading; KAFKA_STORAGE_ERROR where the disk takes no more;
+    UNKNOWN_TOPIC_OR_PARTITION where there is no such partition. Then nothing has happened.
     """
 
     def __init__(self, shares: ShareRuntime) -> None:

@@ -17,7 +17,7 @@ from kafkastub.state.broker_state import BrokerState
 from kafkastub.state.deferred import Steps
 from kafkastub.state.groups import coordinator_of
 from kafkastub.state.share_coordinator.persister import NOTHING
-from kafkastub.state.share_groups import Errors, delete, initialize, tell
+from kafkastub.state.share_group_persister_calls import Errors, delete, initialize, tell
 from kafkawire.error_texts import text_of
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.messages.alter_share_group_offsets_request import (

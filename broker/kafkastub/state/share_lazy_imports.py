@@ -35,8 +35,8 @@ OFFSETS: Final = (
     "kafkastub.coordinator.modern.assignors.simple",
     "kafkastub.coordinator.share.heartbeat",
     "kafkastub.coordinator.share.groups",
-    "kafkastub.state.share_groups",
-    "kafkastub.state.share_offsets",
+    "kafkastub.state.share_group_persister_calls",
+    "kafkastub.state.share_group_offsets",
 )
 """What the APIs 90 to 92 take."""
 _NOT_HERE: Final = "This is not the correct coordinator."
