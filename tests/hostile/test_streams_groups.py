@@ -10,7 +10,7 @@ import pytest
 from kafkastub import KafkaStub
 from kafkastub.coordinator import GroupCoordinator
 from kafkastub.handlers import k88_streams_group_heartbeat as k88
-from kafkastub.state import bringing_in
+from kafkastub.state import lazy_imports
 from kafkawire.api import ApiKey
 from kafkawire.codec import decode, encode
 from kafkawire.errors import ErrorCode
@@ -239,11 +239,11 @@ def test_the_first_heartbeat_brings_in_its_code_part_by_part(monkeypatch: pytest
                 assert other.socket.recv(10)
                 return coordinator_of(state)  # type: ignore[arg-type]
 
-            monkeypatch.setattr(bringing_in, "import_module", slowly)
-            coordinator_of = bringing_in.coordinator_of
-            monkeypatch.setattr(bringing_in, "coordinator_of", answered)
+            monkeypatch.setattr(lazy_imports, "import_module", slowly)
+            coordinator_of = lazy_imports.coordinator_of
+            monkeypatch.setattr(lazy_imports, "coordinator_of", answered)
             assert beat(client, joining(group="first")).error_code == ErrorCode.NONE
-        monkeypatch.setattr(bringing_in, "coordinator_of", coordinator_of)
-        assert brought == k88._BROUGHT_IN
+        monkeypatch.setattr(lazy_imports, "coordinator_of", coordinator_of)
+        assert brought == k88._MODULES
         assert beat(client, joining(group="second")).error_code == ErrorCode.NONE
-        assert brought == k88._BROUGHT_IN
+        assert brought == k88._MODULES

@@ -11,7 +11,7 @@ import pytest
 from kafkastub import KafkaStub
 from kafkastub.coordinator import GroupCoordinator
 from kafkastub.handlers import k76_share_group_heartbeat as k76
-from kafkastub.state import bringing_in
+from kafkastub.state import lazy_imports
 from kafkawire.api import ApiKey
 from kafkawire.codec import encode
 from kafkawire.errors import ErrorCode
@@ -154,12 +154,12 @@ def test_the_first_heartbeat_brings_its_code_in_part_by_part(monkeypatch: pytest
                 assert other.socket.recv(10)
                 return coordinator_of(state)  # type: ignore[arg-type]
 
-            monkeypatch.setattr(bringing_in, "import_module", slowly)
-            coordinator_of = bringing_in.coordinator_of
-            monkeypatch.setattr(bringing_in, "coordinator_of", answered)
+            monkeypatch.setattr(lazy_imports, "import_module", slowly)
+            coordinator_of = lazy_imports.coordinator_of
+            monkeypatch.setattr(lazy_imports, "coordinator_of", answered)
             request = ShareGroupHeartbeatRequest("g", "m", 0, None, ["orders"])
             client.exchange(ApiKey.SHARE_GROUP_HEARTBEAT, 1, encode(request, 1))
-        assert brought == k76._BROUGHT_IN
+        assert brought == k76._MODULES
 
 
 # -- a data directory ------------------------------------------------------------------------------------------------

@@ -33,15 +33,15 @@ from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
 from kafkastub.security import Operation
-from kafkastub.state.bringing_in import MODERN, brought_in
 from kafkastub.state.group_protocols import serves_consumer_protocol
 from kafkastub.state.groups import coordinator_of
+from kafkastub.state.lazy_imports import MODERN, once_imported
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.messages.consumer_group_heartbeat_request import ConsumerGroupHeartbeatRequest
 from kafkawire.messages.consumer_group_heartbeat_response import ConsumerGroupHeartbeatResponse
 
-_BROUGHT_IN: Final = MODERN + [
+_MODULES: Final = MODERN + [
     f"kafkastub.{name}"
     for name in (
         "coordinator.modern.watching",
@@ -80,7 +80,7 @@ def consumer_group_heartbeat(ctx: RequestContext, request: ConsumerGroupHeartbea
         return error_response(request, ErrorCode.UNSUPPORTED_VERSION, version)
     if not state.coordinator.has_consumer and state.refusal is None:
         failed = partial(error_response, request, version=version)
-        return brought_in(state, _BROUGHT_IN, partial(_beat, ctx, request), failed)
+        return once_imported(state, _MODULES, partial(_beat, ctx, request), failed)
     return _beat(ctx, request)
 
 

@@ -32,15 +32,15 @@ from typing import Final
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
-from kafkastub.state.bringing_in import MODERN, brought_in
 from kafkastub.state.group_protocols import is_share_member_id, serves_share_protocol
 from kafkastub.state.groups import coordinator_of
+from kafkastub.state.lazy_imports import MODERN, once_imported
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.messages.share_group_heartbeat_request import ShareGroupHeartbeatRequest
 from kafkawire.messages.share_group_heartbeat_response import ShareGroupHeartbeatResponse
 
-_BROUGHT_IN: Final = MODERN + [
+_MODULES: Final = MODERN + [
     f"kafkastub.{name}"
     for name in (
         "coordinator.share.records",
@@ -72,7 +72,7 @@ def share_group_heartbeat(ctx: RequestContext, request: ShareGroupHeartbeatReque
         return error_response(request, ErrorCode.INVALID_REQUEST, version)
     if not state.coordinator.has_share and state.refusal is None:
         failed = partial(error_response, request, version=version)
-        return brought_in(state, _BROUGHT_IN, partial(_beat, ctx, request), failed)
+        return once_imported(state, _MODULES, partial(_beat, ctx, request), failed)
     return _beat(ctx, request)
 
 

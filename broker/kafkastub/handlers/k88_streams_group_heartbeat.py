@@ -51,15 +51,15 @@ from typing import Final
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
-from kafkastub.state.bringing_in import MODERN, brought_in
 from kafkastub.state.group_protocols import serves_streams_protocol
 from kafkastub.state.groups import coordinator_of
+from kafkastub.state.lazy_imports import MODERN, once_imported
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.messages.streams_group_heartbeat_request import StreamsGroupHeartbeatRequest
 from kafkawire.messages.streams_group_heartbeat_response import StreamsGroupHeartbeatResponse
 
-_BROUGHT_IN: Final = MODERN + [
+_MODULES: Final = MODERN + [
     f"kafkastub.{name}"
     for name in (
         "coordinator.modern.watching",
@@ -94,7 +94,7 @@ def streams_group_heartbeat(ctx: RequestContext, request: StreamsGroupHeartbeatR
         return error_response(request, ErrorCode.UNSUPPORTED_VERSION, version)
     if not state.coordinator.has_streams and state.refusal is None:
         failed = partial(error_response, request, version=version)
-        return brought_in(state, _BROUGHT_IN, partial(_beat, ctx, request), failed)
+        return once_imported(state, _MODULES, partial(_beat, ctx, request), failed)
     serving = state.serving
     if serving is not None and serving.has_streams:
         turn = serving.streams.heartbeat_again(

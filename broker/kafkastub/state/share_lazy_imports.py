@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Final
 
-from kafkastub.state.bringing_in import MODERN
 from kafkastub.state.broker_state import BrokerState
 from kafkastub.state.deferred import Deferred, Steps, in_parts
+from kafkastub.state.lazy_imports import MODERN
 from kafkawire.error_texts import text_of
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.schema import Message

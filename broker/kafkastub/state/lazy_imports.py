@@ -21,7 +21,7 @@ MODERN: Final = [
 _AT_ONCE: Final = 1
 
 
-def brought_in(
+def once_imported(
     state: BrokerState, modules: Sequence[str], go_on: Callable[[], Message], failed: Callable[[ErrorCode], Message]
 ) -> Message | Deferred:
     """What comes of going on once the modules are there.
