@@ -74,12 +74,12 @@ _JOIN = "coordinator/classic/join.py"
 _MEMBERSHIP = "coordinator/classic/membership.py"
 _COMMITS = "coordinator/commits.py"
 _DELETION = "coordinator/deletion.py"
-_TXN = "transactions/coordinator.py"
-_AT_ONCE = "state/transactions/at_once.py"
-_TRANSITIONS = "transactions/transitions.py"
-_JUDGING = "transactions/judging.py"
+_TXN = "transaction_coordinator/coordinator.py"
+_AT_ONCE = "state/transaction_coordinator/at_once.py"
+_TRANSITIONS = "transaction_coordinator/transitions.py"
+_JUDGING = "transaction_coordinator/validation.py"
 _PRODUCERS = "storage/producers.py"
-_MARKERS = "state/transactions/markers.py"
+_MARKERS = "state/transaction_coordinator/markers.py"
 _RECONCILIATION = "coordinator/consumer/reconciliation.py"
 _STEPS = "coordinator/consumer/steps.py"
 _FENCING = "coordinator/consumer/fencing.py"
@@ -214,7 +214,7 @@ MUTANTS = (
     Mutant("handlers/k49_alter_client_quotas.py", "None if one.remove else one.value", "one.value", "AlterClientQuotas"),
     Mutant("handlers/k61_describe_producers.py", "ErrorCode.INVALID_TOPIC_EXCEPTION", "ErrorCode.UNKNOWN_TOPIC_OR_PARTITION", "DescribeProducers"),
     Mutant("handlers/k22_init_producer_id.py", "ctx.api_version < KNOWS_FENCED_FROM", "ctx.api_version <= KNOWS_FENCED_FROM", "InitProducerId"),
-    Mutant("transactions/coordinator.py", "if not 0 < timeout_ms <=", "if not 0 <= timeout_ms <=", "InitProducerId"),
+    Mutant("transaction_coordinator/coordinator.py", "if not 0 < timeout_ms <=", "if not 0 <= timeout_ms <=", "InitProducerId"),
     Mutant("handlers/k24_add_partitions_to_txn.py", "KNOWS_FENCED_FROM = 2", "KNOWS_FENCED_FROM = 1", "AddPartitionsToTxn"),
     Mutant("handlers/k24_add_partitions_to_txn.py", "if transaction.verify_only:", "if False:", "AddPartitionsToTxn"),
     Mutant("handlers/k24_add_partitions_to_txn.py", "if any(refused.values()):", "if False:", "AddPartitionsToTxn"),
@@ -223,7 +223,7 @@ MUTANTS = (
     Mutant("handlers/k27_write_txn_markers.py", "one.transaction_version,", "0,", "WriteTxnMarkers"),
     Mutant("storage/producers.py", "if marker.coordinator_epoch < entry.coordinator_epoch:", "if False:", "WriteTxnMarkers"),
     Mutant("storage/producers.py", "if entry.transaction_start is not None and not header.transactional:", "if False:", "Produce"),
-    Mutant("state/transactions/joining.py", "api_version < _KNOWS_ABORTABLE_FROM[api_key]", "False", "Produce"),
+    Mutant("state/transaction_coordinator/joining.py", "api_version < _KNOWS_ABORTABLE_FROM[api_key]", "False", "Produce"),
     Mutant("handlers/k28_txn_offset_commit.py", "TOPIC_IDS_FROM = 6", "TOPIC_IDS_FROM = 7", "TxnOffsetCommit"),
     Mutant("coordinator/commits.py", "if version >= 6 else ErrorCode.ILLEGAL_GENERATION)\n    taken", "if version >= 7 else ErrorCode.ILLEGAL_GENERATION)\n    taken", "TxnOffsetCommit"),
     Mutant("storage/log.py", "end, first = self.high_watermark, self.producer_states.first_unstable", "end, first = self.high_watermark, None", "Fetch"),
@@ -246,8 +246,8 @@ MUTANTS = (
     Mutant(_AT_ONCE, "                state.fetch_purgatory.appended(topic_id, index)", "                pass", "Fetch"),
     Mutant("storage/log.py", "            return first\n", "            return first + 1\n", "Fetch"),
     Mutant("storage/log.py", "return start if start >= end else self.batch_offset(start)", "return first", "DeleteRecords"),
-    Mutant("storage/transactions.py", "            self.first_offset = next(iter(self._producers), None)", "            self.first_offset = None", "Fetch"),
-    Mutant("storage/transactions.py", "        index = bisect_left(self._lasts, start)", "        index = bisect_left(self._firsts, start)", "Fetch"),
+    Mutant("storage/log_transactions.py", "            self.first_offset = next(iter(self._producers), None)", "            self.first_offset = None", "Fetch"),
+    Mutant("storage/log_transactions.py", "        index = bisect_left(self._lasts, start)", "        index = bisect_left(self._firsts, start)", "Fetch"),
     Mutant(_PRODUCERS, "            self.add_aborted(aborted)", "            pass", "Fetch"),
     Mutant(_PRODUCERS, "            if duplicate is not None:", "            if duplicate is not None and not header.transactional:", "Produce"),
     Mutant(_PRODUCERS, "        if entry is not None and producer_epoch < entry.epoch:", "        if False:", "Produce"),
@@ -259,9 +259,9 @@ MUTANTS = (
     Mutant("storage/verification.py", "        elif first > known.lowest_sequence:", "        elif False:", "Produce"),
     Mutant("state/transactional_appends.py", "            if states.has_ongoing(*producer):", "            if True:", "Produce"),
     Mutant("state/transactional_appends.py", "    joins = api_version >= JOINS_FROM", "    joins = api_version > JOINS_FROM", "Produce"),
-    Mutant("state/transactions/joining.py", "    if code == ErrorCode.PRODUCER_FENCED:\n", "    if False:\n", "TxnOffsetCommit"),
-    Mutant("state/transactions/joining.py", "ApiKey.TXN_OFFSET_COMMIT: 5}", "ApiKey.TXN_OFFSET_COMMIT: 6}", "TxnOffsetCommit"),
-    Mutant("state/transactions/joining.py", "ApiKey.TXN_OFFSET_COMMIT: 4}", "ApiKey.TXN_OFFSET_COMMIT: 5}", "TxnOffsetCommit"),
+    Mutant("state/transaction_coordinator/joining.py", "    if code == ErrorCode.PRODUCER_FENCED:\n", "    if False:\n", "TxnOffsetCommit"),
+    Mutant("state/transaction_coordinator/joining.py", "ApiKey.TXN_OFFSET_COMMIT: 5}", "ApiKey.TXN_OFFSET_COMMIT: 6}", "TxnOffsetCommit"),
+    Mutant("state/transaction_coordinator/joining.py", "ApiKey.TXN_OFFSET_COMMIT: 4}", "ApiKey.TXN_OFFSET_COMMIT: 5}", "TxnOffsetCommit"),
     Mutant(_TRANSITIONS, "        epoch, last = min(epoch + 1, LAST_EPOCH), epoch", "        last = epoch", "EndTxn"),
     Mutant(_TRANSITIONS, "    epoch, last = before.producer_epoch + 1, NO_EPOCH", "    epoch, last = max(before.producer_epoch, 0), NO_EPOCH", "InitProducerId"),
     Mutant(_TRANSITIONS, "    if state is not TransactionState.ONGOING:\n        start = broker_ms\n    return _made(TransactionMetadata, (\n        name, producer_id, producer_id, next_id", "    if state is not TransactionState.ONGOING:\n        start = NO_TIMESTAMP\n    return _made(TransactionMetadata, (\n        name, producer_id, producer_id, next_id", "DescribeTransactions"),
@@ -273,7 +273,7 @@ MUTANTS = (
     Mutant(_TXN, "            every = tuple(known.partitions | added)", "            every = tuple(added)", "AddPartitionsToTxn"),
     Mutant(_TXN, "one: ErrorCode.NONE if one in known.partitions else", "one: ErrorCode.NONE if known.partitions else", "AddPartitionsToTxn"),
     Mutant(_TXN, "            self.meters.timed_out += 1\n            self._fence(known, turn)", "            return", "EndTxn", slow=True),
-    Mutant("transactions/store.py", "        if record.state not in transitions.OPEN:", "        if True:", "DescribeTransactions"),
+    Mutant("transaction_coordinator/store.py", "        if record.state not in transitions.OPEN:", "        if True:", "DescribeTransactions"),
     Mutant(_TXN, "broker_ms - one.metadata.start_timestamp > min_duration_ms)", "one.metadata.start_timestamp >= 0 and broker_ms - one.metadata.start_timestamp > min_duration_ms)", "ListTransactions"),
     Mutant(_TXN, "one.metadata.producer_id in producer_ids)", "one.metadata.producer_id not in producer_ids)", "ListTransactions"),
     Mutant(_JUDGING, "    if metadata.producer_id != producer_id and", "    if False and", "EndTxn"),
@@ -291,8 +291,8 @@ MUTANTS = (
     Mutant("handlers/k24_add_partitions_to_txn.py", "KNOWS_FENCED_FROM = 2", "KNOWS_FENCED_FROM = 3", "AddPartitionsToTxn"),
     Mutant("handlers/k66_list_transactions.py", "or (request.state_filters and not states):", "or False:", "ListTransactions"),
     Mutant("handlers/k02_list_offsets.py", "request.isolation_level == READ_COMMITTED)", "False)", "ListOffsets"),
-    Mutant("state/transactions/under_way.py", "                del ending.left[partition]\n                done.append(partition)", "                del ending.left[partition]", "EndTxn"),
-    Mutant("state/transactions/under_way.py", "            done = self._try(ending, some, broker_ms)", "            done = list(some)", "EndTxn"),
+    Mutant("state/transaction_coordinator/pending_markers.py", "                del ending.left[partition]\n                done.append(partition)", "                del ending.left[partition]", "EndTxn"),
+    Mutant("state/transaction_coordinator/pending_markers.py", "            done = self._try(ending, some, broker_ms)", "            done = list(some)", "EndTxn"),
     Mutant(_RECONCILIATION, "            if self._has_any(member.pending_revocation):", "            if False:", "ConsumerGroupHeartbeat"),
     Mutant(_RECONCILIATION, "if loses and self._has_any(loses):", "if False:", "ConsumerGroupHeartbeat"),
     Mutant(_RECONCILIATION, "return self._within_subscription(member) if self.subscription_changed else member", "return member", "ConsumerGroupHeartbeat"),

@@ -20,7 +20,7 @@ from kafkastub.state.broker_state import BrokerState
 from kafkastub.state.group_runtime import GroupRuntime
 from kafkastub.state.internal_topics.offsets_topic import OffsetsTopic
 from kafkastub.state.topics import create_topic, ensure_offsets_topic
-from kafkastub.state.transactions.markers import end_transaction_of_offsets
+from kafkastub.state.transaction_coordinator.markers import end_transaction_of_offsets
 from kafkastub.storage import Marker
 from kafkawire.api import ApiKey
 from kafkawire.codec import decode, encode

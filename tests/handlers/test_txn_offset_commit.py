@@ -9,10 +9,10 @@ import pytest
 
 from kafkastub.coordinator import partition_for
 from kafkastub.metadata import CONSUMER_OFFSETS
+from kafkastub.state.transaction_coordinator.runtime import TransactionRuntime
 from kafkastub.state.transactional_ids import coordinator_of
-from kafkastub.state.transactions.transactions import Transactions
 from kafkastub.storage import ProducerIdAndEpoch
-from kafkastub.transactions import Turn
+from kafkastub.transaction_coordinator import Turn
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode
 from kafkawire.messages.txn_offset_commit_request import (
@@ -33,7 +33,7 @@ class Desk(CoordinatorTestContext):
     """A broker with a transaction coordinator; producers are asked for by their transactional ids."""
 
     @property
-    def transactions(self) -> Transactions:
+    def transactions(self) -> TransactionRuntime:
         return self.state.transactions
 
     def turn(self) -> Turn:

@@ -26,7 +26,7 @@ from kafkastub.layers.fast_paths import (
 )
 from kafkastub.state.internal_topics import topic_logs
 from kafkastub.state.share_coordinator import topic as share_topic
-from kafkastub.state.transactions import topic as transactions_topic
+from kafkastub.state.transaction_coordinator import topic as transactions_topic
 from tests.hostile.rounds import QUICK, Rounds
 from tests.hostile.test_hostile import linux, memory_mb
 from tests.process.serving import Serving

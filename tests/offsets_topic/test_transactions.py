@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from kafkastub.state.internal_topics.offsets_codec import coordinator_record
 from kafkastub.state.topics import ensure_offsets_topic
-from kafkastub.state.transactions.markers import end_transaction_of_offsets
+from kafkastub.state.transaction_coordinator.markers import end_transaction_of_offsets
 from kafkastub.storage import Marker
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.offsets_topic import decode_record

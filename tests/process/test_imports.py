@@ -13,7 +13,7 @@ SLOW = {
 }  # fmt: skip
 
 NOT_ASKED_FOR = {
-    "kafkastub.transactions", "kafkastub.state.transactions.transactions",
+    "kafkastub.transaction_coordinator", "kafkastub.state.transaction_coordinator.runtime",
     "kafkastub.coordinator.consumer", "kafkastub.coordinator.modern", "kafkastub.coordinator.consumer.records",
     "kafkastub.share_partitions", "kafkastub.share_coordinator", "kafkastub.state.share_partitions",
     "kafkastub.state.share_coordinator", "kafkastub.coordinator.share", "kafkastub.state.share_group_offsets",

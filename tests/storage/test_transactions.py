@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafkastub.storage import AppendError, LogSettings, Marker, PartitionLog
-from kafkastub.storage.transactions import AbortedTransaction, AbortedTransactions
+from kafkastub.storage.log_transactions import AbortedTransaction, AbortedTransactions
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.records import EndMarker, NewRecord, build_batch, iterate_records, parse_header, read_marker
 from kafkawire.records.batch import HEADER_SIZE

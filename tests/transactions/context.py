@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import count
 
-from kafkastub.transactions import (
+from kafkastub.transaction_coordinator import (
     Markers,
     ProducerIdAndEpoch,
     TopicPartition,

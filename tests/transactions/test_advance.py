@@ -9,7 +9,7 @@ import pytest
 
 from kafkastub import KafkaStub
 from kafkastub.client.connection import Connection
-from kafkastub.transactions import TransactionState
+from kafkastub.transaction_coordinator import TransactionState
 from kafkawire.messages.add_partitions_to_txn_request import AddPartitionsToTxnRequest, AddPartitionsToTxnTopic
 from kafkawire.messages.describe_transactions_request import DescribeTransactionsRequest
 from kafkawire.messages.init_producer_id_request import InitProducerIdRequest

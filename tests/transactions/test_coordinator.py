@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kafkastub.transactions import ProducerIdAndEpoch, TransactionMetadata, TransactionState
+from kafkastub.transaction_coordinator import ProducerIdAndEpoch, TransactionMetadata, TransactionState
 from kafkawire.errors import ErrorCode, KafkaError
 from tests.transactions.context import START_MS, TIMEOUT_MS, A, B, C, TransactionsTestContext
 

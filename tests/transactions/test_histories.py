@@ -16,8 +16,8 @@ from random import Random
 
 import pytest
 
-from kafkastub.state.transactions.under_way import MarkersUnderWay
-from kafkastub.transactions import coordinator, judging, transitions
+from kafkastub.state.transaction_coordinator.pending_markers import PendingMarkers
+from kafkastub.transaction_coordinator import coordinator, transitions, validation
 from tests.transactions.histories.history import History
 from tests.transactions.histories.world import ProcessWorld, Unanswered, World
 
@@ -56,9 +56,9 @@ def test_with_epochs_that_run_out_and_markers_that_take_turns(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shape: tuple[int, int, bool]
 ):
     """Producers are given new ids all the time, and a transaction has its markers one by one."""
-    for module in (coordinator, judging, transitions):
+    for module in (coordinator, validation, transitions):
         monkeypatch.setattr(module, "LAST_EPOCH", 6)
-    monkeypatch.setattr(MarkersUnderWay.step, "__defaults__", (1,))
+    monkeypatch.setattr(PendingMarkers.step, "__defaults__", (1,))
     assert ("end", 0) in _told(tmp_path, (7, 8), 250, shape)
 
 

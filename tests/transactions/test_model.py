@@ -8,7 +8,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, multiple, precondition, rule
 
-from kafkastub.transactions import Markers, ProducerIdAndEpoch, TopicPartition, TransactionState
+from kafkastub.transaction_coordinator import Markers, ProducerIdAndEpoch, TopicPartition, TransactionState
 from kafkawire.errors import KafkaError
 from tests.transactions.context import TIMEOUT_MS, TransactionsTestContext
 

@@ -6,8 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafkastub.transactions import TransactionCodec, TransactionMetadata, TransactionState, TransactionTombstone
-from kafkastub.transactions.records import by_topic, kafka_order
+from kafkastub.transaction_coordinator import (
+    TransactionCodec,
+    TransactionMetadata,
+    TransactionState,
+    TransactionTombstone,
+)
+from kafkastub.transaction_coordinator.records import by_topic, kafka_order
 from kafkawire.errors import MalformedMessage
 
 CODEC = TransactionCodec()

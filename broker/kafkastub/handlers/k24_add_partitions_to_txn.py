@@ -43,7 +43,7 @@ from kafkawire.messages.add_partitions_to_txn_response import (
 from kafkawire.rows import Rows
 
 if TYPE_CHECKING:
-    from kafkastub.transactions import TopicPartition
+    from kafkastub.transaction_coordinator import TopicPartition
 
 KNOWS_FENCED_FROM = 2
 ASKED_BY_BROKERS_FROM = 4
@@ -282,7 +282,7 @@ def _alike(topics: Iterable[AddPartitionsToTxnTopic], code: ErrorCode) -> list[A
 def _each(codes: _Codes) -> list[AddPartitionsToTxnTopicResult]:
     """Each partition with its own code, in the order of Kafka's maps, very many as they are."""
     if _is_ordered(codes):
-        from kafkastub.transactions.records import by_topic
+        from kafkastub.transaction_coordinator.records import by_topic
 
         ordered = by_topic((topic, index) for topic, each in codes.items() for index in each)
         codes = {topic: {index: codes[topic][index] for index in indexes} for topic, indexes in ordered.items()}
@@ -290,7 +290,7 @@ def _each(codes: _Codes) -> list[AddPartitionsToTxnTopicResult]:
 
 
 def _is_ordered(codes: _Codes) -> bool:
-    from kafkastub.transactions.records import MOST_ORDERED
+    from kafkastub.transaction_coordinator.records import MOST_ORDERED
 
     return sum(map(len, codes.values())) <= MOST_ORDERED
 

@@ -27,7 +27,7 @@ from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
 from kafkastub.state.deferred import Steps, in_parts
-from kafkastub.state.transactions.markers import TopicPartition, write_marker
+from kafkastub.state.transaction_coordinator.markers import TopicPartition, write_marker
 from kafkastub.storage import Marker
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode, KafkaError

@@ -22,7 +22,7 @@ from kafkawire.messages.describe_transactions_response import DescribeTransactio
 from kafkawire.rows import Shared
 
 if TYPE_CHECKING:
-    from kafkastub.transactions import TransactionCoordinator
+    from kafkastub.transaction_coordinator import TransactionCoordinator
 
 
 def error_response(request: DescribeTransactionsRequest, code: ErrorCode, version: int) -> DescribeTransactionsResponse:

@@ -31,8 +31,8 @@ from kafkawire.messages.list_transactions_response import ListTransactionsRespon
 from kafkawire.rows import Rows
 
 if TYPE_CHECKING:
-    from kafkastub.transactions import TransactionCoordinator
-    from kafkastub.transactions import TransactionState as State
+    from kafkastub.transaction_coordinator import TransactionCoordinator
+    from kafkastub.transaction_coordinator import TransactionState as State
 
 _AT_ONCE: Final = 50_000
 """Characters of transactional ids, times places of the expression, that are looked at before others have their turn."""
@@ -49,7 +49,7 @@ def error_response(request: ListTransactionsRequest, code: ErrorCode, version: i
 
 @handles(ApiKey.LIST_TRANSACTIONS, 0, 2, error_response=error_response)
 def list_transactions(ctx: RequestContext, request: ListTransactionsRequest) -> Outcome:
-    from kafkastub.transactions import TransactionState as State
+    from kafkastub.transaction_coordinator import TransactionState as State
 
     by_name = {state.camel: state for state in State}
     unknown = [name for name in dict.fromkeys(request.state_filters) if name not in by_name]

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from kafkastub.state.internal_topics.internal_topic import InternalTopic
     from kafkastub.state.quota_usage import MutedChannels, Throttle
     from kafkastub.state.share_partitions.manager import SharePartitionManager
-    from kafkastub.state.transactions.transactions import Transactions
+    from kafkastub.state.transaction_coordinator.runtime import TransactionRuntime
     from kafkastub.storage.disk import Disk
 
 _GROUPS_AT_ONCE: Final = 200
@@ -115,7 +115,7 @@ class BrokerState:
         self._delegation_tokens: DelegationTokens | None = None
         self._quotas: Quotas | None = None
         self._features: Features | None = None
-        self._transactions: Transactions | None = None
+        self._transactions: TransactionRuntime | None = None
         self._share_partitions: SharePartitionManager | None = None
         self.metadata_offset = 1
         """That of the newest record, if all that outlives the process, beside records, were in Kafka's metadata log."""
@@ -261,12 +261,12 @@ class BrokerState:
         return self._features is not None
 
     @property
-    def transactions(self) -> Transactions:
+    def transactions(self) -> TransactionRuntime:
         """Transactions and their coordinator; loaded with the first who asks."""
         if self._transactions is None:
-            from kafkastub.state.transactions.transactions import Transactions
+            from kafkastub.state.transaction_coordinator.runtime import TransactionRuntime
 
-            self._transactions = self.runtimes[TRANSACTION_STATE] = Transactions(self)
+            self._transactions = self.runtimes[TRANSACTION_STATE] = TransactionRuntime(self)
         return self._transactions
 
     @property

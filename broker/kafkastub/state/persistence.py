@@ -254,7 +254,7 @@ class Persistence:
     def _adopt(self) -> Iterator[None]:
         """What versions without transactions have kept of transactional ids goes where it belongs."""
         if self._inherited:
-            from kafkastub.state.transactions.inherited import adopt
+            from kafkastub.state.transaction_coordinator.older_data_directory import adopt
 
             yield from adopt(self._state.transactions, self._inherited, self._clock.both()[0])
             self._inherited = {}

@@ -1,4 +1,4 @@
-"""The way in to the transaction coordinator; the way of its decisions out is `Transactions.settle`."""
+"""The way in to the transaction coordinator; the way of its decisions out is `TransactionRuntime.settle`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kafkastub.state.topics import auto_create
 from kafkawire.errors import ErrorCode, KafkaError
 
 if TYPE_CHECKING:
-    from kafkastub.transactions import TransactionCoordinator
+    from kafkastub.transaction_coordinator import TransactionCoordinator
 
 
 def coordinator_of(state: BrokerState) -> TransactionCoordinator:

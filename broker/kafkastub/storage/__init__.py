@@ -9,11 +9,11 @@ from .by_time import TimestampAndOffset
 from .epochs import UNDEFINED_EPOCH, UNDEFINED_OFFSET, LeaderEpochs
 from .errors import AppendError, DataDirError, RecordError, TooMuchToUnpack
 from .log import Appended, PartitionLog, Read, SavedLog
+from .log_transactions import AbortedTransaction, Marker, Told
 from .manager import LogManager, SavedLogs
 from .producer_ids import ProducerIdAndEpoch, ProducerIds
 from .producers import ProducerEntry
 from .settings import LogSettings
-from .transactions import AbortedTransaction, Marker, Told
 from .validation import Unpacking
 
 __all__ = [

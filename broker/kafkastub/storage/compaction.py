@@ -29,9 +29,9 @@ from kafkawire.records import HEADER_SIZE, BatchHeader, TooMuchUnpacked, compres
 from kafkawire.records.filtered import with_records
 from kafkawire.records.heads import keyed_records
 
+from .log_transactions import AbortedTransaction
 from .segment import StoredBatch
 from .settings import LogSettings
-from .transactions import AbortedTransaction
 from .unpacker import Buffer, Unpacker
 from .validation import Unpacking
 

@@ -16,11 +16,11 @@ from kafkawire.records import (
 from .by_time import ByTime, TimestampAndOffset
 from .epochs import LeaderEpochs
 from .errors import AppendError
+from .log_transactions import AbortedTransaction, Marker, Told
 from .ordinary import TRANSACTIONAL, ordinary_header
 from .producers import ProducerEntry, ProducerStates
 from .segment import Chunk, Segment, StoredBatch, StoredMarker, stored_as_it_came
 from .settings import LogSettings
-from .transactions import AbortedTransaction, Marker, Told
 from .unpacker import Unpacker
 from .validation import Unpacking, analyze, validate
 

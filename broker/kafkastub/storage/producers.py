@@ -14,7 +14,7 @@ from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.records import NO_PRODUCER_EPOCH, NO_SEQUENCE, BatchHeader
 
 from .errors import AppendError
-from .transactions import AbortedTransaction, AbortedTransactions, Marker, OpenTransactions
+from .log_transactions import AbortedTransaction, AbortedTransactions, Marker, OpenTransactions
 from .verification import Verifications
 
 BATCHES_TO_RETAIN = 5

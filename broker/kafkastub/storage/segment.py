@@ -20,8 +20,8 @@ from kafkawire.records import (
     parse_header,
 )
 
+from .log_transactions import Marker
 from .rows import Rows, split
-from .transactions import Marker
 
 Chunk = bytes | memoryview
 _front = Struct(">qii").pack

@@ -30,10 +30,10 @@ from kafkawire.records import HEADER_SIZE, BatchHeader, NewRecord, Record, build
 
 from .by_time import TimestampAndOffset
 from .log import PartitionLog, Read
+from .log_transactions import Told
 from .segment import Chunk, StoredBatch
 from .settings import LogSettings
 from .state_log_items import PLAIN, BatchForm, EncodedBatches, Item, SavedStateLog, Snapshot
-from .transactions import Told
 from .unpacker import Unpacker
 
 __all__ = ["PLAIN", "BatchForm", "EncodedBatches", "Item", "Snapshot", "StateLog", "Writer"]

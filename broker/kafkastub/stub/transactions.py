@@ -12,7 +12,7 @@ from kafkawire.errors import ErrorCode, KafkaError
 if TYPE_CHECKING:
     from kafkastub.metadata import Topic
     from kafkastub.server.broker import Broker
-    from kafkastub.state.transactions.transactions import Transactions
+    from kafkastub.state.transaction_coordinator.runtime import TransactionRuntime
     from kafkastub.stub.runner import Runner
     from kafkastub.views.transactions import HangingTransaction, TransactionView
 
@@ -179,7 +179,7 @@ def _check(**given: tuple[object, type, str]) -> None:
             raise TypeError(f"{name}={value!r} is refused: {wanted} wanted")
 
 
-def _loaded(broker: Broker) -> Transactions | None:
+def _loaded(broker: Broker) -> TransactionRuntime | None:
     """None where there never was a transaction. Raises StubError while the coordinator is being loaded."""
     if not broker.state.has_transactions:
         return None

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
-from kafkastub.state.transactions.markers import TopicPartition, write_marker
-from kafkastub.state.transactions.transactions import Transactions
-from kafkastub.state.transactions.whole import Whole
+from kafkastub.state.transaction_coordinator.markers import TopicPartition, write_marker
+from kafkastub.state.transaction_coordinator.runtime import TransactionRuntime
+from kafkastub.state.transaction_coordinator.whole import Whole
 from kafkastub.storage import Marker
-from kafkastub.transactions import TransactionState, Turn
+from kafkastub.transaction_coordinator import TransactionState, Turn
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.records import NewRecord, build_batch
 
@@ -61,7 +61,7 @@ class HangingTransaction(NamedTuple):
     last_timestamp_ms: int
 
 
-def view(transactions: Transactions, transactional_id: str) -> TransactionView | None:
+def view(transactions: TransactionRuntime, transactional_id: str) -> TransactionView | None:
     """A transactional id; None where the coordinator knows nothing of it."""
     known = transactions.coordinator.transactions.get(transactional_id)
     if known is None:
@@ -80,7 +80,7 @@ def view(transactions: Transactions, transactional_id: str) -> TransactionView |
     )
 
 
-def abort(transactions: Transactions, transactional_id: str, broker_ms: int, timer_ms: int) -> None:
+def abort(transactions: TransactionRuntime, transactional_id: str, broker_ms: int, timer_ms: int) -> None:
     """Do to an open transaction what its timeout would do: it is aborted, its producer fenced.
 
     KafkaError TRANSACTIONAL_ID_NOT_FOUND, INVALID_TXN_STATE where none is open, COORDINATOR_LOAD_IN_PROGRESS.
@@ -98,7 +98,7 @@ def abort(transactions: Transactions, transactional_id: str, broker_ms: int, tim
 
 
 def hanging(
-    state: Whole, transactions: Transactions | None, places: Iterable[TopicPartition] | None = None
+    state: Whole, transactions: TransactionRuntime | None, places: Iterable[TopicPartition] | None = None
 ) -> list[HangingTransaction]:
     """Every hanging transaction, or those in some places, by topic, partition and offset, at once.
 
@@ -117,7 +117,7 @@ def every_place(state: Whole) -> Iterator[TopicPartition]:
 
 
 def each_hanging(
-    state: Whole, transactions: Transactions | None, places: Iterable[TopicPartition]
+    state: Whole, transactions: TransactionRuntime | None, places: Iterable[TopicPartition]
 ) -> Iterator[HangingTransaction | None]:
     """Those that hang in some places, one by one, and None on the way, where others may have their turn.
 

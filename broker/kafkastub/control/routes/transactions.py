@@ -20,7 +20,7 @@ from kafkawire.errors import ErrorCode, KafkaError
 
 if TYPE_CHECKING:
     from kafkastub.state.broker_state import BrokerState
-    from kafkastub.state.transactions.transactions import Transactions
+    from kafkastub.state.transaction_coordinator.runtime import TransactionRuntime
     from kafkastub.views.transactions import HangingTransaction, TransactionView
 
 T = TypeVar("T")
@@ -146,7 +146,7 @@ def routes(hosted: Hosted) -> APIRouter:
     return router
 
 
-def _known(state: BrokerState) -> Transactions | None:
+def _known(state: BrokerState) -> TransactionRuntime | None:
     """None where there never was a transaction. Raises Problem while they are being loaded."""
     if not state.has_transactions:
         return None

@@ -24,7 +24,7 @@ from kafkawire.messages.add_partitions_to_txn_response import (
 )
 
 if TYPE_CHECKING:
-    from kafkastub.state.transactions.at_once import AtOnce
+    from kafkastub.state.transaction_coordinator.at_once import AtOnce
 
 VERSION: Final = 3
 _V1: Final = 0

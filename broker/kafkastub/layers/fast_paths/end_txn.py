@@ -1,7 +1,7 @@
 """EndTxn, straight from the frame to the answer's bytes: of a transaction that ends with nothing in its way.
 
-What that is, and what is done, `state.transactions.at_once` has. Anything else is left to `k26_end_txn`: nothing has
-happened then.
+What that is, and what is done, `state.transaction_coordinator.at_once` has. Anything else is left to `k26_end_txn`:
+nothing has happened then.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from kafkastub.state.broker_state import BrokerState
 from kafkawire.messages.end_txn_request import EndTxnRequest
 
 if TYPE_CHECKING:
-    from kafkastub.state.transactions.at_once import AtOnce
+    from kafkastub.state.transaction_coordinator.at_once import AtOnce
 
 FLEXIBLE_FROM: Final = 3
 RAISES_EPOCH_FROM: Final = 5

@@ -23,7 +23,7 @@ from kafkawire.messages.produce_request import ProduceRequest
 from kafkawire.messages.produce_response import PartitionProduceResponse, ProduceResponse, TopicProduceResponse
 
 if TYPE_CHECKING:
-    from kafkastub.state.transactions.at_once import AtOnce
+    from kafkastub.state.transaction_coordinator.at_once import AtOnce
 
 FLEXIBLE_FROM = 9
 TOPIC_IDS_FROM = 13

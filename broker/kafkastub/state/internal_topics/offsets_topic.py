@@ -130,7 +130,7 @@ class OffsetsTopic(InternalTopic[Record]):
         """End a producer's transaction in a partition: write the control batch, and let the group coordinator
         complete what was pending there. The marker's offset.
 
-        Who waits for the partition is not woken: `state.transactions.markers` does both. KafkaError:
+        Who waits for the partition is not woken: `state.transaction_coordinator.markers` does both. KafkaError:
         INVALID_PRODUCER_EPOCH, TRANSACTION_COORDINATOR_FENCED (ProducerAppendInfo.appendEndTxnMarker), and
         KAFKA_STORAGE_ERROR.
         """

@@ -14,9 +14,9 @@ from kafkastub.state.checks import Check, by_name, fields, listed, name, or_null
 from kafkastub.state.snapshots.saved import SavedNode, SavedState
 from kafkastub.state.snapshots.segments import Scratch, segments_of
 from kafkastub.storage import LeaderEpochs, PartitionLog, ProducerEntry, SavedLog
+from kafkastub.storage.log_transactions import AbortedTransaction
 from kafkastub.storage.producers import AppendedBatch, ProducerStates
 from kafkastub.storage.segment import Segment
-from kafkastub.storage.transactions import AbortedTransaction
 
 _encode: Final = json.JSONEncoder(separators=(",", ":")).encode
 _AT_ONCE: Final = 100

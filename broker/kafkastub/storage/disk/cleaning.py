@@ -16,7 +16,7 @@ from threading import Event
 from typing import Final
 
 from kafkastub.storage.batches import FoundBatch, batches_of
-from kafkastub.storage.transactions import AbortedTransaction
+from kafkastub.storage.log_transactions import AbortedTransaction
 from kafkawire.records import (
     HEADER_SIZE,
     NO_PRODUCER_EPOCH,

@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping
 
 from kafkastub.storage.batches import batches_of
 from kafkastub.storage.log import PartitionLog
+from kafkastub.storage.log_transactions import AbortedTransaction
 from kafkastub.storage.manager import LogManager
 from kafkastub.storage.segment import Chunk, StoredBatch
 from kafkastub.storage.segment import Segment as MemorySegment
 from kafkastub.storage.settings import LogSettings
-from kafkastub.storage.transactions import AbortedTransaction
 from kafkawire.records import HEADER_SIZE
 
 from .cleaning import with_changes

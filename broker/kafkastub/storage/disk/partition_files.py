@@ -14,7 +14,7 @@ from struct import Struct
 from threading import Lock
 from typing import Final
 
-from kafkastub.storage.transactions import AbortedTransaction
+from kafkastub.storage.log_transactions import AbortedTransaction
 
 from .cleaning import Rewrite
 from .errors import storage_error

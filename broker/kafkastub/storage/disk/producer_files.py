@@ -14,8 +14,8 @@ from pathlib import Path
 from struct import Struct, error
 from typing import Final
 
+from kafkastub.storage.log_transactions import AbortedTransaction
 from kafkastub.storage.producers import AppendedBatch, ProducerEntry
-from kafkastub.storage.transactions import AbortedTransaction
 from kafkawire.records import NO_SEQUENCE
 from kafkawire.records.checksum import crc32c
 

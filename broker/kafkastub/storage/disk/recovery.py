@@ -14,8 +14,8 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
+from kafkastub.storage.log_transactions import AbortedTransaction, Marker
 from kafkastub.storage.producers import ProducerStates
-from kafkastub.storage.transactions import AbortedTransaction, Marker
 from kafkawire.errors import KafkaError
 from kafkawire.records import HEADER_SIZE, BatchHeader, iterate_records, read_marker
 

@@ -11,9 +11,9 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
-from kafkastub.state.transactions.markers import TopicPartition
+from kafkastub.state.transaction_coordinator.markers import TopicPartition
 from kafkastub.storage import Marker
-from kafkastub.transactions import Markers
+from kafkastub.transaction_coordinator import Markers
 from kafkawire.errors import ErrorCode
 
 _AT_ONCE: Final = 100
@@ -53,7 +53,7 @@ class _Ending:
         self.safe = False
 
 
-class MarkersUnderWay:
+class PendingMarkers:
     """Those of one broker.
 
     Attributes:

@@ -11,13 +11,18 @@ from collections.abc import Callable, Collection, Iterable
 from itertools import islice, takewhile
 from typing import Final
 
-from kafkastub.transactions import transitions
-from kafkastub.transactions.judging import check_expected, check_producer_id, ends_v1, ends_v2
-from kafkastub.transactions.records import TransactionMetadata, TransactionState, TransactionTombstone, kafka_order
-from kafkastub.transactions.settings import TransactionSettings
-from kafkastub.transactions.store import Transaction, TransactionDescription, TransactionStore, described
-from kafkastub.transactions.transitions import EPOCH_BUMPED_BY_END, LAST_EPOCH, PREPARED, is_exhausted
-from kafkastub.transactions.turn import Markers, ProducerIdAndEpoch, TopicPartition, Turn
+from kafkastub.transaction_coordinator import transitions
+from kafkastub.transaction_coordinator.records import (
+    TransactionMetadata,
+    TransactionState,
+    TransactionTombstone,
+    kafka_order,
+)
+from kafkastub.transaction_coordinator.settings import TransactionSettings
+from kafkastub.transaction_coordinator.store import Transaction, TransactionDescription, TransactionStore, described
+from kafkastub.transaction_coordinator.transitions import EPOCH_BUMPED_BY_END, LAST_EPOCH, PREPARED, is_exhausted
+from kafkastub.transaction_coordinator.turn import Markers, ProducerIdAndEpoch, TopicPartition, Turn
+from kafkastub.transaction_coordinator.validation import check_expected, check_producer_id, ends_v1, ends_v2
 from kafkawire.errors import ErrorCode, KafkaError
 
 _MOST_ABORTED: Final = 1000

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from kafkastub.transactions.coordinator import TransactionCoordinator
-from kafkastub.transactions.records import (
+from kafkastub.transaction_coordinator.coordinator import TransactionCoordinator
+from kafkastub.transaction_coordinator.records import (
     TransactionCodec,
     TransactionMetadata,
     TransactionRecord,
     TransactionState,
     TransactionTombstone,
 )
-from kafkastub.transactions.settings import TransactionSettings
-from kafkastub.transactions.store import Transaction, TransactionDescription
-from kafkastub.transactions.turn import NO_PRODUCER, Markers, ProducerIdAndEpoch, TopicPartition, Turn
+from kafkastub.transaction_coordinator.settings import TransactionSettings
+from kafkastub.transaction_coordinator.store import Transaction, TransactionDescription
+from kafkastub.transaction_coordinator.turn import NO_PRODUCER, Markers, ProducerIdAndEpoch, TopicPartition, Turn
 
 __all__ = [
     "NO_PRODUCER",

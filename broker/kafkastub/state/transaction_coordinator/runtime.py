@@ -15,14 +15,14 @@ from kafkastub.metadata import TRANSACTION_STATE
 from kafkastub.metadata.features import TRANSACTION
 from kafkastub.state.internal_topics.internal_topic import InternalTopic
 from kafkastub.state.runtime import Runtime
-from kafkastub.state.transactions.at_once import AtOnce
-from kafkastub.state.transactions.joining import adds, called
-from kafkastub.state.transactions.markers import TopicPartition, write_marker
-from kafkastub.state.transactions.topic import transactions_topic
-from kafkastub.state.transactions.under_way import MarkersUnderWay
-from kafkastub.state.transactions.whole import Whole
+from kafkastub.state.transaction_coordinator.at_once import AtOnce
+from kafkastub.state.transaction_coordinator.joining import adds, called
+from kafkastub.state.transaction_coordinator.markers import TopicPartition, write_marker
+from kafkastub.state.transaction_coordinator.pending_markers import PendingMarkers
+from kafkastub.state.transaction_coordinator.topic import transactions_topic
+from kafkastub.state.transaction_coordinator.whole import Whole
 from kafkastub.state.turns import AT_ONCE, Turns
-from kafkastub.transactions import (
+from kafkastub.transaction_coordinator import (
     Transaction,
     TransactionCodec,
     TransactionCoordinator,
@@ -31,7 +31,7 @@ from kafkastub.transactions import (
     TransactionSettings,
     Turn,
 )
-from kafkastub.transactions.transitions import PREPARED
+from kafkastub.transaction_coordinator.transitions import PREPARED
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode, KafkaError
 
@@ -41,7 +41,7 @@ _partition_for: Final = lru_cache(1000)(partition_for)
 """A hash takes microseconds, and each end of a transaction asks twice."""
 
 
-class Transactions(Runtime[TransactionRecord]):
+class TransactionRuntime(Runtime[TransactionRecord]):
     """One broker's transactions: the runtime of their coordinator.
 
     Attributes:
@@ -64,7 +64,7 @@ class Transactions(Runtime[TransactionRecord]):
         self.turns = Turns(state.mark_dirty)
         """Work of requests about transactions."""
         self.at_once = AtOnce(state, self)
-        self._markers = MarkersUnderWay(partial(write_marker, state), self._has_coordinator)
+        self._markers = PendingMarkers(partial(write_marker, state), self._has_coordinator)
         self.follow_features()
 
     def follow_features(self) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from kafkastub.transactions.records import TransactionRecord
+from kafkastub.transaction_coordinator.records import TransactionRecord
 from kafkawire.errors import ErrorCode
 
 TopicPartition = tuple[str, int]

@@ -1,8 +1,8 @@
 """Transactions that go on, or end, with nothing in their way: in one go.
 
-`Transactions` takes what comes: transactions of a million partitions, markers that are held, or wait for the disk or a
-leader, producers that are fenced. Most transactions have a few partitions that are all there. For these the same is
-done here without anything being passed about; where one thing is out of the ordinary, nothing has happened.
+`TransactionRuntime` takes what comes: transactions of a million partitions, markers that are held, or wait for the disk
+or a leader, producers that are fenced. Most transactions have a few partitions that are all there. For these the same
+is done here without anything being passed about; where one thing is out of the ordinary, nothing has happened.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, Protocol
 
-from kafkastub.state.transactions.markers import TopicPartition
-from kafkastub.state.transactions.whole import Whole
+from kafkastub.state.transaction_coordinator.markers import TopicPartition
+from kafkastub.state.transaction_coordinator.whole import Whole
 from kafkastub.storage import Marker
-from kafkastub.transactions import (
+from kafkastub.transaction_coordinator import (
     Transaction,
     TransactionCoordinator,
     TransactionMetadata,
@@ -26,7 +26,7 @@ _FEW: Final = 10
 
 
 class Decisions(Protocol):
-    """What becomes of transactions (`Transactions`)."""
+    """What becomes of transactions (`TransactionRuntime`)."""
 
     coordinator: TransactionCoordinator
 

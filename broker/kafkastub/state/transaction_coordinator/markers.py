@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from kafkastub.metadata import CONSUMER_OFFSETS
-from kafkastub.state.transactions.whole import Whole
+from kafkastub.state.transaction_coordinator.whole import Whole
 from kafkastub.storage import Marker
 from kafkawire.errors import ErrorCode, KafkaError
 

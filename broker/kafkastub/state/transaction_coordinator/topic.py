@@ -6,8 +6,13 @@ from typing import Any, Final
 
 from kafkastub.metadata import TRANSACTION_STATE
 from kafkastub.state.internal_topics.internal_topic import InternalTopic
-from kafkastub.state.transactions.whole import Whole
-from kafkastub.transactions import TransactionCodec, TransactionCoordinator, TransactionRecord, TransactionTombstone
+from kafkastub.state.transaction_coordinator.whole import Whole
+from kafkastub.transaction_coordinator import (
+    TransactionCodec,
+    TransactionCoordinator,
+    TransactionRecord,
+    TransactionTombstone,
+)
 
 _HISTORY: Final = 10_000
 """So many of the newest records are kept though newer ones of their keys follow, all partitions together."""

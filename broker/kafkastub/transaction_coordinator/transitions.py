@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from kafkastub.transactions.records import NO_TIMESTAMP, TransactionMetadata, TransactionState
+from kafkastub.transaction_coordinator.records import NO_TIMESTAMP, TransactionMetadata, TransactionState
 from kafkawire.errors import ErrorCode, KafkaError
 
 NO_PRODUCER_ID: Final = -1

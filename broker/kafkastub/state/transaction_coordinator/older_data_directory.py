@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final, Protocol
 
-from kafkastub.state.transactions.transactions import Transactions
-from kafkastub.transactions import TransactionRecord, Turn
-from kafkastub.transactions.transitions import created
+from kafkastub.state.transaction_coordinator.runtime import TransactionRuntime
+from kafkastub.transaction_coordinator import TransactionRecord, Turn
+from kafkastub.transaction_coordinator.transitions import created
 
 _TIMEOUT_MS: Final = 60_000
 """Nobody wrote down what the producers had asked for; the next InitProducerId does."""
@@ -28,7 +28,7 @@ class Kept(Protocol):
     def last_epoch(self) -> int: ...
 
 
-def adopt(transactions: Transactions, kept: Mapping[str, Kept], broker_ms: int) -> Iterator[None]:
+def adopt(transactions: TransactionRuntime, kept: Mapping[str, Kept], broker_ms: int) -> Iterator[None]:
     """Write them to `__transaction_state`, whose records are applied, step by step; who is there already stays as is.
 
     KAFKA_STORAGE_ERROR.

@@ -10,14 +10,14 @@ from functools import partial
 from typing import NamedTuple
 
 from kafkastub.deadlines import Deadline, Deadlines
-from kafkastub.transactions import transitions
-from kafkastub.transactions.records import (
+from kafkastub.transaction_coordinator import transitions
+from kafkastub.transaction_coordinator.records import (
     TransactionMetadata,
     TransactionRecord,
     TransactionState,
     TransactionTombstone,
 )
-from kafkastub.transactions.turn import TopicPartition, Turn
+from kafkastub.transaction_coordinator.turn import TopicPartition, Turn
 
 
 class TransactionDescription(NamedTuple):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from kafkastub.transactions.records import TransactionMetadata, TransactionState
-from kafkastub.transactions.transitions import COMPLETE, LAST_EPOCH, PREPARED, is_exhausted
+from kafkastub.transaction_coordinator.records import TransactionMetadata, TransactionState
+from kafkastub.transaction_coordinator.transitions import COMPLETE, LAST_EPOCH, PREPARED, is_exhausted
 from kafkawire.errors import ErrorCode, KafkaError
 
 

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator
 
 import pytest
 
-from kafkastub.state.transactions.markers import TopicPartition
-from kafkastub.state.transactions.under_way import MarkersUnderWay
+from kafkastub.state.transaction_coordinator.markers import TopicPartition
+from kafkastub.state.transaction_coordinator.pending_markers import PendingMarkers
 from kafkastub.storage import Marker
-from kafkastub.transactions import Markers
+from kafkastub.transaction_coordinator import Markers
 from kafkawire.errors import ErrorCode
 
 MANY = tuple(("orders", index) for index in range(250))
@@ -22,7 +22,7 @@ class Partitions:
         self.refused: dict[TopicPartition, ErrorCode] = {}
         self.written: list[tuple[int, TopicPartition]] = []
         self.coordinators = True
-        self.under_way = MarkersUnderWay(self._write, lambda name: self.coordinators)
+        self.under_way = PendingMarkers(self._write, lambda name: self.coordinators)
 
     def _write(
         self, marker: Marker, partitions: Iterable[TopicPartition], broker_ms: int
