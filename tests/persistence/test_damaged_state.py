@@ -17,7 +17,7 @@ from kafkastub import DataDirError, KafkaStub
 from kafkastub.config import BrokerConfig, Profile
 from kafkastub.metadata import Node
 from kafkastub.server.clock import Clock
-from kafkastub.server.durability import Durability
+from kafkastub.server.data_directory import BrokerDirectory
 from kafkawire.messages.alter_user_scram_credentials_request import (
     AlterUserScramCredentialsRequest,
     ScramCredentialUpsertion,
@@ -122,12 +122,12 @@ def starts(directory: Path, *contents: bytes) -> list[str | None]:
 
     async def start(content: bytes) -> str | None:
         (directory / "kafkastub.json").write_bytes(content)
-        durability = Durability(directory, config, structlog.get_logger(), Clock())
+        kept = BrokerDirectory(directory, config, structlog.get_logger(), Clock())
         try:
-            durability.restored(nodes)
+            kept.restored(nodes)
         except DataDirError as error:
             return str(error)
-        await durability.close()
+        await kept.close()
         return None
 
     async def all_of_them() -> list[str | None]:

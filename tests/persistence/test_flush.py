@@ -15,7 +15,7 @@ from kafkastub import KafkaStub
 from kafkastub.handlers.context import ConnectionInfo, RequestContext
 from kafkastub.handlers.outcome import Deferred
 from kafkastub.handlers.registry import registrations
-from kafkastub.layers.durability import durable
+from kafkastub.layers.durable_replies import durable
 from kafkastub.storage.disk import DataDirectory, Disk, Flush
 from kafkastub.storage.disk.partition_files import OpenFiles, PartitionFiles
 from kafkawire.api import ApiKey

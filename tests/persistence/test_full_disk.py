@@ -12,7 +12,7 @@ import pytest
 
 from kafkastub import DataDirError, KafkaStub, StubError, TopicError
 from kafkastub.handlers.registry import registrations
-from kafkastub.layers.durability import NEVER_REPEATED, READ_ONLY, REFUSED_BY_LOGS
+from kafkastub.layers.durable_replies import NEVER_REPEATED, READ_ONLY, REFUSED_BY_LOGS
 from kafkastub.storage.disk import DataDirectory
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kafkastub import KafkaStub
-from kafkastub.server import durability
+from kafkastub.server import data_directory
 from kafkastub.state import loading
 from kafkawire.errors import ErrorCode
 from kafkawire.messages.delete_groups_request import DeleteGroupsRequest
@@ -109,8 +109,8 @@ def test_a_start_does_not_wait_for_many_groups(tmp_path: Path, monkeypatch: pyte
         for group in range(50):
             speaker.commit(f"g{group}", "orders", dict.fromkeys(range(1000), group))
     may_load = threading.Event()
-    monkeypatch.setattr(durability, "_AT_ONCE_MS", 0)
-    monkeypatch.setattr(durability, "load", lambda *args: may_load.is_set() and loading.load(*args))
+    monkeypatch.setattr(data_directory, "_AT_ONCE_MS", 0)
+    monkeypatch.setattr(data_directory, "load", lambda *args: may_load.is_set() and loading.load(*args))
     with KafkaStub(data_dir=tmp_path) as stub, Speaker(stub.bootstrap_servers) as speaker:
         assert speaker.fetch_error("g49") == LOADING
         assert speaker.values("orders", 0) == []

@@ -136,7 +136,7 @@ def test_a_disk_that_is_full_leaves_all_as_it_was(kept: KafkaStub, monkeypatch: 
     def full(*_: Any, **__: Any) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("kafkastub.server.durability.write", full)
+    monkeypatch.setattr("kafkastub.server.data_directory.write", full)
     with pytest.raises(DataDirError, match="No space left"):
         kept.restore(saved)
     assert not differences(before, seen(kept))

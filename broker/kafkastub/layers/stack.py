@@ -39,7 +39,7 @@ def _acls(api: Registration, state: BrokerState) -> Handler:
 
 
 def _durability(api: Registration, state: BrokerState) -> Handler:
-    from kafkastub.layers.durability import durable
+    from kafkastub.layers.durable_replies import durable
 
     assert state.persistence is not None
     return durable(api, state.persistence.disk)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from kafkastub.journal.disk import DiskJournal
     from kafkastub.journal.ring import Ring
     from kafkastub.security.tls import Tls
-    from kafkastub.server.durability import Durability
+    from kafkastub.server.data_directory import BrokerDirectory
     from kafkastub.server.watching.chaos import Chaos, Mover
     from kafkastub.server.watching.observer import Observer
     from kafkastub.state.snapshots.saved import SavedState
@@ -47,7 +47,7 @@ class Broker:
         self.log = log
         self.clock = clock or Clock()
         self._data_dir = data_dir
-        self._durability: Durability | None = None
+        self._directory: BrokerDirectory | None = None
         self._journal: DiskJournal | None = None
         self._mover: Mover | None = None
         self._restoring = asyncio.Lock()
@@ -88,10 +88,10 @@ class Broker:
         try:
             self.state.start_sweeping(self.clock.timer_ms())
             for name, partitions in topics.items():
-                if self._durability is None or self.state.cluster.topic(name) is None:
+                if self._directory is None or self.state.cluster.topic(name) is None:
                     self._create_topic(name, partitions)
-            if self._durability is not None:
-                self._durability.keep()
+            if self._directory is not None:
+                self._directory.keep()
             self._server = Server(self.state, self.clock, asyncio.get_running_loop())
             try:
                 await self._nodes.open(self._server)
@@ -99,14 +99,14 @@ class Broker:
                 await self._server.close()
                 raise
         except BaseException:
-            if self._durability is not None:
-                await self._durability.close()
+            if self._directory is not None:
+                await self._directory.close()
             raise
-        if self._durability is not None:
-            self._durability.go_on_loading(self.rearm)
+        if self._directory is not None:
+            self._directory.go_on_loading(self.rearm)
 
     async def _begin_with(self, snapshot: SavedState, topics: Mapping[str, int]) -> None:
-        if self._durability is None or self._durability.was_new:
+        if self._directory is None or self._directory.was_new:
             await self.restore(snapshot)
         else:
             self.log.info("the snapshot is left alone: the data directory has what the last run left")
@@ -152,10 +152,10 @@ class Broker:
             self.state = BrokerState(self.config, nodes, self.log, wall_ms=self.clock.wall_ms)
             self.state.make_topic = partial(topic_with, self.state)
             return
-        from kafkastub.server.durability import Durability
+        from kafkastub.server.data_directory import BrokerDirectory
 
-        self._durability = Durability(self._data_dir, self.config, self.log, self.clock)
-        self.state = self._durability.restored(nodes)
+        self._directory = BrokerDirectory(self._data_dir, self.config, self.log, self.clock)
+        self.state = self._directory.restored(nodes)
         self.state.make_topic = partial(topic_with, self.state)
         settle_leaders(self.state, self.clock.both())
 
@@ -167,8 +167,8 @@ class Broker:
             self.state.groups.finish(*self.clock.both())
         if self._journal is not None:
             self._journal.close()
-        if self._durability is not None:
-            await self._durability.close()
+        if self._directory is not None:
+            await self._directory.close()
 
     async def renewed(self, config: BrokerConfig, topics: Mapping[str, int]) -> Broker:
         """A fresh broker in this one's place, which is over: the nodes, ports and addresses of the start, nothing else.
@@ -202,7 +202,7 @@ class Broker:
         from kafkastub.state.snapshots.putting_back import follow
 
         async with self._restoring:
-            parts = Restoring(self._server, self._nodes, self._durability, self.clock, self.config, self.log)
+            parts = Restoring(self._server, self._nodes, self._directory, self.clock, self.config, self.log)
             state, nodes = await parts.prepare(saved)
             before, self.state = self.state, state
             state.make_topic = partial(topic_with, state)

@@ -17,7 +17,7 @@ from kafkastub.state.snapshots.saved import SavedState, SnapshotError
 from kafkastub.steps import at_once
 
 if TYPE_CHECKING:
-    from kafkastub.server.durability import Durability
+    from kafkastub.server.data_directory import BrokerDirectory
 
 
 class Restoring(NamedTuple):
@@ -25,7 +25,7 @@ class Restoring(NamedTuple):
 
     server: Server
     nodes: Nodes
-    durability: Durability | None
+    directory: BrokerDirectory | None
     clock: Clock
     config: BrokerConfig
     log: Any
@@ -52,7 +52,7 @@ class Restoring(NamedTuple):
 
     async def _put_back(self, saved: SavedState, nodes: list[Node], clock: tuple[int, int | None]) -> BrokerState:
         wall_ms = self.clock.wall_ms
-        if self.durability is None:
+        if self.directory is None:
             then = Clock()
             then.restore(*clock)
             now = then.broker_ms(), self.clock.timer_ms()
@@ -61,7 +61,7 @@ class Restoring(NamedTuple):
             return state
         # whether it can be
         at_once(put_back(saved, copy.copy(self.config), nodes, self.log, wall_ms, self.clock.both()))
-        await self.durability.write(saved, clock)
-        state = await self.durability.go_over(nodes, saved.held)
+        await self.directory.write(saved, clock)
+        state = await self.directory.go_over(nodes, saved.held)
         beside_the_directory(state, saved)
         return state

@@ -70,7 +70,7 @@ _AT_ONCE_MS: Final = 150
 _SLICE_MS: Final = 10
 
 
-class Durability:
+class BrokerDirectory:
     """A broker's data directory: taken into use, read, and left."""
 
     def __init__(self, path: str | os.PathLike[str], config: BrokerConfig, log: Any, clock: Clock) -> None:
