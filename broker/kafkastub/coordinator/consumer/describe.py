@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from typing import Final
 
 from kafkastub.coordinator.cluster import ClusterImage
-from kafkastub.coordinator.consumer.answer import merged
+from kafkastub.coordinator.consumer.assignment_response import merged
 from kafkastub.coordinator.consumer.group import ConsumerGroup
 from kafkastub.coordinator.consumer.member import ConsumerMember
 from kafkastub.coordinator.modern.describe import named, names_in_order

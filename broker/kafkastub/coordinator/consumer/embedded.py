@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final, Protocol, TypeVar
 
 from kafkastub.coordinator.cluster import ClusterImage
-from kafkastub.coordinator.consumer.answer import partitions_in_order
+from kafkastub.coordinator.consumer.assignment_response import partitions_in_order
 from kafkastub.coordinator.modern.partition_sets import topics_in_order
 from kafkawire.codec import decode_from, encode
 from kafkawire.errors import MalformedMessage

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from random import Random
 
-from kafkastub.coordinator.consumer.answer import assignment_of
+from kafkastub.coordinator.consumer.assignment_response import assignment_of
 from kafkastub.coordinator.consumer.context import ConsumerContext
 from kafkastub.coordinator.consumer.expressions import Change, Expressions, MayDescribe
 from kafkastub.coordinator.consumer.fencing import Fencing

@@ -10,12 +10,12 @@ from kafkastub.coordinator.groups import Groups
 from kafkastub.coordinator.modern.groups import ModernGroups
 from kafkastub.coordinator.modern.membership import LEAVE_GROUP_MEMBER_EPOCH, LEAVE_GROUP_STATIC_MEMBER_EPOCH
 from kafkastub.coordinator.modern.settings import StreamsGroupSettings
-from kafkastub.coordinator.streams.again import answered_again
 from kafkastub.coordinator.streams.context import StreamsContext
 from kafkastub.coordinator.streams.describe import described
 from kafkastub.coordinator.streams.fencing import Fencing
 from kafkastub.coordinator.streams.group import StreamsGroup
 from kafkastub.coordinator.streams.heartbeat import Beat, Heartbeats
+from kafkastub.coordinator.streams.unchanged_heartbeat import unchanged_answer
 from kafkastub.coordinator.streams.validation import check
 from kafkastub.coordinator.turn import Turn
 from kafkawire.messages.streams_group_describe_response import DescribedGroup
@@ -60,7 +60,7 @@ class StreamsGroups(ModernGroups[StreamsGroup, StreamsGroupSettings]):
         None, and nothing has happened, for all others. The reply is not to be changed: it is given again.
         """
         turn = Turn(broker_ms, timer_ms)
-        answer = answered_again(self.context, request, version, client_id, client_host, turn)
+        answer = unchanged_answer(self.context, request, version, client_id, client_host, turn)
         if answer is None:
             return None
         turn.reply = Beat(answer)

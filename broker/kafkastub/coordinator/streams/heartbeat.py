@@ -11,8 +11,7 @@ from enum import IntEnum
 from typing import NamedTuple
 
 from kafkastub.coordinator.records import Record
-from kafkastub.coordinator.streams import answers, joining
-from kafkastub.coordinator.streams.again import remember
+from kafkastub.coordinator.streams import joining, responses
 from kafkastub.coordinator.streams.assigning import Assigning
 from kafkastub.coordinator.streams.configured import ConfiguredTopology, configure
 from kafkastub.coordinator.streams.context import StreamsContext
@@ -24,6 +23,7 @@ from kafkastub.coordinator.streams.records import NO_TOPOLOGY_EPOCH, StreamsGrou
 from kafkastub.coordinator.streams.soft_state import SoftState
 from kafkastub.coordinator.streams.tasks import EMPTY, TasksTuple, tasks_of
 from kafkastub.coordinator.streams.topology import Topology
+from kafkastub.coordinator.streams.unchanged_heartbeat import remember
 from kafkastub.coordinator.streams.validation import check_tasks
 from kafkastub.coordinator.turn import Turn
 from kafkawire.errors import ErrorCode, KafkaError
@@ -194,7 +194,7 @@ class Heartbeats:
             raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)  # so Kafka fails at a group that is only half there
         beat.topology = group.topology
         if beat.member.topology_epoch < group.topology.epoch:
-            beat.statuses.append(answers.stale_topology(beat.member.topology_epoch, group.topology.epoch))
+            beat.statuses.append(responses.stale_topology(beat.member.topology_epoch, group.topology.epoch))
 
     def _configure(self, beat: _Heartbeat) -> None:
         """The topology beside the topics, which are looked at where they may be others than before."""
@@ -317,13 +317,13 @@ class Heartbeats:
         if request.shutdown_application:
             group.soft.ask_for_shutdown(request.member_id)
         settings = context.of(group.group_id)
-        response = answers.answer(after, settings)
+        response = responses.answer(after, settings)
         changed = beat.before.assigned != after.assigned
         if beat.joins or changed:
-            answers.tell_tasks(response, after)
-        answers.tell_endpoints(
+            responses.tell_tasks(response, after)
+        responses.tell_endpoints(
             response,
-            answers.Endpoints(group, beat.before, after, beat.replaced, context.image, context.settings.rules),
+            responses.Endpoints(group, beat.before, after, beat.replaced, context.image, context.settings.rules),
             changed,
             beat.joins,
             request.endpoint_information_epoch,
@@ -334,8 +334,8 @@ class Heartbeats:
             error = beat.configured.error
             beat.statuses.append(ToldStatus(error.status, error.message))
         if group.soft.shutdown_by is not None:
-            beat.statuses.append(answers.shutdown(group.soft.shutdown_by))
-        missing = answers.missing_tags(beat.configs, after) if beat.version >= 1 else None
+            beat.statuses.append(responses.shutdown(group.soft.shutdown_by))
+        missing = responses.missing_tags(beat.configs, after) if beat.version >= 1 else None
         if missing is not None:
             beat.statuses.append(missing)
         response.status = beat.statuses

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kafkastub.coordinator.streams.answered import Answered
 from kafkastub.coordinator.streams.configured import ConfiguredTopology
+from kafkastub.coordinator.streams.last_answer import LastAnswer
 from kafkastub.coordinator.streams.offsets import NO_TASK_OFFSETS, MemberTaskOffsets
 from kafkastub.coordinator.streams.tasks import TasksTuple
 from kafkawire.messages.streams_group_heartbeat_response import EndpointToPartitions
@@ -19,7 +19,7 @@ class SoftState:
     """What members said and were told.
 
     Attributes:
-        answered: what heartbeats that changed nothing were answered, by member id.
+        last_answers: what heartbeats that changed nothing were answered, by member id.
         refined_version: of the group's target, where that is what `refined` gives; else None.
         shown: the topology beside the topics for those who only read: as it was when something was last written.
         task_offsets: by member id.
@@ -31,9 +31,9 @@ class SoftState:
     __slots__ = (
         "_configured",
         "_refined",
-        "answered",
         "endpoint_epoch",
         "endpoints",
+        "last_answers",
         "refined_version",
         "shown",
         "shutdown_by",
@@ -45,7 +45,7 @@ class SoftState:
         self.shown: ConfiguredTopology | None = None
         self._refined: tuple[int, dict[str, TasksTuple]] = (-1, {})
         self.refined_version: int | None = None
-        self.answered: dict[str, Answered] = {}
+        self.last_answers: dict[str, LastAnswer] = {}
         self.task_offsets: dict[str, MemberTaskOffsets] = {}
         self.endpoint_epoch = 0
         self.endpoints: dict[str, EndpointToPartitions] = {}
@@ -76,7 +76,7 @@ class SoftState:
 
     def forget(self, member_id: str) -> None:
         """A member is gone."""
-        self.answered.pop(member_id, None)
+        self.last_answers.pop(member_id, None)
         self.task_offsets.pop(member_id, None)
         self.endpoints.pop(member_id, None)
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kafkastub.coordinator.streams import heartbeat as steps
-from kafkastub.coordinator.streams.again import remember
+from kafkastub.coordinator.streams.unchanged_heartbeat import remember
 from kafkastub.handlers.context import ConnectionInfo
 from kafkastub.server.dispatch import Dispatcher
 from kafkawire.codec import Parts, encode
@@ -260,7 +260,7 @@ def test_a_member_that_says_nothing_new_is_given_the_same_answer(version: int) -
     given = route.answer
     third = broker.say(asked(request, version))
     assert first == second == third
-    assert route.answer is given is group.soft.answered["m"].response
+    assert route.answer is given is group.soft.last_answers["m"].response
     assert group.timers["m"].session.at == broker.desk.timer_ms + 45_000
 
 
@@ -302,7 +302,7 @@ def test_who_leaves_is_forgotten() -> None:
     for _ in range(2):
         answer = broker.club.beat("a", answer.member_epoch, "g", endpoint_information_epoch=0)
     group = broker.state.coordinator.streams.find("g")
-    assert set(group.soft.answered) == {"a"}
+    assert set(group.soft.last_answers) == {"a"}
     broker.club.beat("a", -1, "g")
-    assert not group.soft.answered
+    assert not group.soft.last_answers
     assert broker.club.beat("a", answer.member_epoch, "g").error_code

@@ -1,4 +1,4 @@
-"""What a heartbeat that changed nothing was answered; see `again`."""
+"""What a heartbeat that changed nothing was answered; see `unchanged_heartbeat`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kafkastub.coordinator.streams.topology import Topology
 from kafkawire.messages.streams_group_heartbeat_response import StreamsGroupHeartbeatResponse
 
 
-class Answered(NamedTuple):
+class LastAnswer(NamedTuple):
     """What a heartbeat that changed nothing was answered, and all that the answer depends on.
 
     Attributes:

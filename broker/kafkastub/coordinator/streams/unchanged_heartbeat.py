@@ -7,9 +7,9 @@ changed in place, but replaced; so that it is the same object says that it is th
 
 from __future__ import annotations
 
-from kafkastub.coordinator.streams.answered import Answered
 from kafkastub.coordinator.streams.context import StreamsContext
 from kafkastub.coordinator.streams.group import StreamsGroup
+from kafkastub.coordinator.streams.last_answer import LastAnswer
 from kafkastub.coordinator.streams.member import StreamsMember
 from kafkastub.coordinator.turn import Turn
 from kafkawire.messages.streams_group_heartbeat_request import StreamsGroupHeartbeatRequest
@@ -39,9 +39,9 @@ def remember(
         and member.is_reconciled_to(group.target_epoch)
     )
     if not quiet or configured is None or topology is None:
-        soft.answered.pop(member.member_id, None)
+        soft.last_answers.pop(member.member_id, None)
         return
-    soft.answered[member.member_id] = Answered(
+    soft.last_answers[member.member_id] = LastAnswer(
         response,
         version,
         member,
@@ -55,7 +55,7 @@ def remember(
     )
 
 
-def answered_again(
+def unchanged_answer(
     context: StreamsContext,
     request: StreamsGroupHeartbeatRequest,
     version: int,
@@ -68,7 +68,7 @@ def answered_again(
     if type(group) is not StreamsGroup:
         return None
     soft, member_id = group.soft, request.member_id
-    known = soft.answered.get(member_id)
+    known = soft.last_answers.get(member_id)
     if known is None:
         return None
     member, response, settings = known.member, known.response, context.of(group.group_id)
