@@ -219,7 +219,7 @@ class GroupCoordinator(Groups):
         return turn
 
     def write_tombstones(self, broker_ms: int, most: int) -> Turn:
-        """More of what a topic's deletion has left to be written: see `dropped`."""
+        """More of what a topic's deletion has left to be written: see `deleted_topics`."""
         return deletion.write_tombstones(self, Turn(broker_ms, 0), most)
 
     # -- time ----------------------------------------------------------------------------------------------------

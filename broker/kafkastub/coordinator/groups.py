@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from kafkastub.config import Profile
-from kafkastub.coordinator.dropped import Dropped
+from kafkastub.coordinator.deleted_topics import OffsetsOfDeletedTopics
 from kafkastub.coordinator.expiry import ExpiryIndex, ExpiryPolicy
 from kafkastub.coordinator.group import Group, GroupType
 from kafkastub.coordinator.hard_state import HardState
@@ -117,7 +117,7 @@ class Groups:
         self.index = ExpiryIndex()
         self.expiry = ExpiryPolicy(settings.retention_ms, profile.explicit_retention_ignores_state)
         self.meters = Meters()
-        self.dropped = Dropped()
+        self.dropped = OffsetsOfDeletedTopics()
         self.expired = Expired()
         self.types: Mapping[str, GroupType] = {}
         self.simple: GroupType

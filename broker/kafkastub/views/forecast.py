@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from kafkastub.coordinator.expiry import NEVER
-from kafkastub.coordinator.foresight import Foreseen, OfTopic, Rule
+from kafkastub.coordinator.expiry_forecast import Foreseen, OfTopic, Rule
 from kafkastub.coordinator.group import Group
 from kafkastub.metadata import Topic
 from kafkastub.state.broker_state import BrokerState

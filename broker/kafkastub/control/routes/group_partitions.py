@@ -11,7 +11,7 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
 from kafkastub.control.hosted import Hosted
-from kafkastub.control.routes.foreseen import why
+from kafkastub.control.routes.expiry_rules import why
 from kafkastub.control.routes.groups import moment
 from kafkastub.control.routes.of_groups import known
 from kafkastub.control.routes.shapes import Body, Limit, Offset, example, iso
@@ -122,7 +122,7 @@ def _partition(
     state: BrokerState, group: Group, topic: str, index: int, owner: tuple[str, str] | None
 ) -> GroupPartition:
     from kafkastub.coordinator.expiry import NEVER
-    from kafkastub.coordinator.foresight import OfTopic
+    from kafkastub.coordinator.expiry_forecast import OfTopic
 
     cluster, offsets = state.cluster, state.coordinator.offsets
     known = cluster.topic(topic)

@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field, StrictInt
 
 from kafkastub.config.durations import LAST_MS
 from kafkastub.control.hosted import Hosted
-from kafkastub.control.routes.foreseen import why
+from kafkastub.control.routes.expiry_rules import why
 from kafkastub.control.routes.of_groups import GroupsQuery, MemberGiven, add_end_session, done, known, loaded
 from kafkastub.control.routes.shapes import (
     Body,
@@ -283,7 +283,7 @@ def _places(partitions: Iterable[tuple[str, int]]) -> list[Place]:
 def _offsets(state: BrokerState, group: Group, limit: int) -> Iterator[OffsetInfo]:
     """So many of them, one by one: meanwhile others may come and go."""
     from kafkastub.coordinator.expiry import NEVER
-    from kafkastub.coordinator.foresight import OfTopic
+    from kafkastub.coordinator.expiry_forecast import OfTopic
     from kafkastub.views.lag import measured
 
     left, offsets = limit, state.coordinator.offsets

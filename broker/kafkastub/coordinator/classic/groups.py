@@ -13,9 +13,9 @@ from typing import Final, NamedTuple
 from kafkastub.coordinator.classic import membership
 from kafkastub.coordinator.classic.describe import described
 from kafkastub.coordinator.classic.group import CONSUMER_PROTOCOL_TYPE, ClassicGroup
-from kafkastub.coordinator.classic.guests import Guests
 from kafkastub.coordinator.classic.join import Join, Joins
 from kafkastub.coordinator.classic.member import ClassicMember, Protocols
+from kafkastub.coordinator.classic.members_of_other_types import MembersOfOtherTypes
 from kafkastub.coordinator.classic.rebalance import Rebalancer
 from kafkastub.coordinator.classic.states import State
 from kafkastub.coordinator.group import Group
@@ -60,7 +60,7 @@ class ClassicGroups:
 
     def __init__(self, groups: Groups, random: Random) -> None:
         self._groups = groups
-        self.guests: dict[str, Guests] = {}
+        self.guests: dict[str, MembersOfOtherTypes] = {}
         self.rebalancer = Rebalancer(groups.settings, groups.deadlines, groups.log, self._changed)
         self.joins = Joins(self.rebalancer, random)
 
@@ -183,7 +183,7 @@ class ClassicGroups:
             raise KafkaError(ErrorCode.UNKNOWN_MEMBER_ID if group_id else ErrorCode.INVALID_GROUP_ID)
         return group
 
-    def _guests_of(self, group: Group) -> Guests:
+    def _guests_of(self, group: Group) -> MembersOfOtherTypes:
         """Who takes classic members into this group of another type. Raises UNKNOWN_MEMBER_ID where nobody does."""
         guests = self.guests.get(group.group_type)
         if guests is None:

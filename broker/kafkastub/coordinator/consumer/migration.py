@@ -33,7 +33,7 @@ def connect(consumer: ConsumerGroups, classic: ClassicGroups) -> None:
 
 
 class ClassicGuests:
-    """`Guests` of consumer groups."""
+    """`MembersOfOtherTypes` of consumer groups."""
 
     __slots__ = ("_joins", "_members")
 
@@ -42,23 +42,23 @@ class ClassicGuests:
         self._members = members
 
     def join(self, group: Group, join: Join, turn: Turn) -> JoinGroupResponse:
-        """See `Guests`."""
+        """See `MembersOfOtherTypes`."""
         assert isinstance(group, ConsumerGroup)
         return self._joins.join(group, join, turn)
 
     def sync(self, group: Group, request: SyncGroupRequest, token: Token, turn: Turn) -> None:
-        """See `Guests`."""
+        """See `MembersOfOtherTypes`."""
         assert isinstance(group, ConsumerGroup)
         self._members.sync(group, request, token, turn)
 
     def heartbeat(
         self, group: Group, member_id: str, group_instance_id: str | None, generation: int, timer_ms: int
     ) -> ErrorCode:
-        """See `Guests`."""
+        """See `MembersOfOtherTypes`."""
         assert isinstance(group, ConsumerGroup)
         return self._members.heartbeat(group, member_id, group_instance_id, generation, timer_ms)
 
     def leave(self, group: Group, members: Sequence[MemberIdentity], turn: Turn) -> list[MemberResponse]:
-        """See `Guests`."""
+        """See `MembersOfOtherTypes`."""
         assert isinstance(group, ConsumerGroup)
         return self._members.leave(group, members, turn)

@@ -14,7 +14,7 @@ from kafkastub.coordinator.offsets import OffsetStore
 from kafkastub.coordinator.records import OffsetTombstone
 
 
-class Dropped:
+class OffsetsOfDeletedTopics:
     """What is to have a tombstone, topic by topic."""
 
     __slots__ = ("_topics",)

@@ -15,7 +15,7 @@ from kafkawire.messages.leave_group_response import MemberResponse
 from kafkawire.messages.sync_group_request import SyncGroupRequest
 
 
-class Guests(Protocol):
+class MembersOfOtherTypes(Protocol):
     """The classic members of groups of another type. The groups given are of that type.
 
     Every method raises KafkaError with what speaks against the request.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from kafkastub.coordinator.foresight import Rule
+    from kafkastub.coordinator.expiry_forecast import Rule
 
 _WHY: Final = {
     "own_retention": "its commit said how long it is to be kept",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kafkastub.coordinator.expiry import NEVER
-from kafkastub.coordinator.foresight import Foreseen, OfTopic, Rule
+from kafkastub.coordinator.expiry_forecast import Foreseen, OfTopic, Rule
 from tests.coordinator.context import RETENTION_MS, CoordinatorTestContext
 
 
