@@ -15,7 +15,7 @@ ROW = re.compile(r"^\| `(\w+)` \| .+ \| ([\w, -]+) \|$", re.MULTILINE)
 ROOTS = re.compile(r"^\| `(\w+)/(\w+)` \| .+ \| ([\w, -]+) \|$", re.MULTILINE)
 """The folders at the top that hold an import package each."""
 SUITE = "kafkastub_conformance"
-OUTSIDE = ("deadlines", "kafkawire", "shown", "steps", "version")
+OUTSIDE = ("deadlines", "kafkawire", "printable", "steps", "version")
 """Beside the rooms: what they may import from as well."""
 
 

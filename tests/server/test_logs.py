@@ -7,8 +7,8 @@ import logging
 import pytest
 
 from kafkastub import KafkaStub
+from kafkastub.printable import LONGEST, printable
 from kafkastub.server.logs import Logger, library_logger, process_logger
-from kafkastub.shown import LONGEST, shown
 from kafkastub.state.rate_limiter import RateLimiter
 from kafkawire.api import ApiKey
 from kafkawire.codec import encode
@@ -68,7 +68,7 @@ def test_a_client_id_is_shown_in_part_and_without_codes_of_a_terminal(caplog: py
     [("as it is, ü", "as it is, ü"), ("a\nb", "a\\nb"), ("\ud800", "\\ud800"), ("\x1b[2J", "\\x1b[2J"), ("\\", "\\")],
 )
 def test_what_cannot_be_printed_is_escaped(text: str, expected: str) -> None:
-    assert shown(text) == expected
+    assert printable(text) == expected
 
 
 def test_keys_of_a_rate_limiter_are_not_kept() -> None:

@@ -81,9 +81,9 @@ def fit(line: object, stream: TextIO | None = None) -> str:
     text = str(line)
     if text.isprintable() or not (stream or sys.stdout).isatty():
         return text
-    from kafkastub.shown import shown
+    from kafkastub.printable import printable
 
-    return "\t".join(shown(part, sys.maxsize) for part in text.split("\t"))
+    return "\t".join(printable(part, sys.maxsize) for part in text.split("\t"))
 
 
 def as_json(value: Any, *, indent: int | None = 2) -> None:

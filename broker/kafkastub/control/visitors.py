@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from kafkastub.control.problems import Problem, named
-from kafkastub.shown import shown
+from kafkastub.printable import printable
 
 ANY: Final = "*"
 _PRIVATE: Final = (".localhost", ".internal")
@@ -71,7 +71,9 @@ class Visitors:
             )
         origin = headers.get(b"origin")
         if origin is not None and origin.partition(b"://")[2] != headers.get(b"host"):
-            raise Problem(403, f"a page of {shown(origin.decode('latin-1'), _LONGEST)} may not use the control port")
+            raise Problem(
+                403, f"a page of {printable(origin.decode('latin-1'), _LONGEST)} may not use the control port"
+            )
         if headers.get(b"sec-fetch-site") in _FOREIGN and not _is_visit(method, headers):
             raise Problem(403, "a page of another site may not use the control port")
 

@@ -23,7 +23,7 @@ from kafkastub.journal.extract import (
 from kafkastub.journal.messages import as_values
 from kafkastub.journal.redact import hide_secrets, redacted_frame
 from kafkastub.journal.ring import Outcome, Raw
-from kafkastub.shown import shown
+from kafkastub.printable import printable
 from kafkawire.api import ApiKey
 from kafkawire.catalogue import request_class, response_class
 from kafkawire.codec import decode_from
@@ -275,7 +275,7 @@ class Entry:
         at = f"{self.broker_time:%H:%M:%S}.{self.broker_ms % 1000:03}"
         if self.kind == "clock":
             return f"{self.sequence:>6} {at} the broker's clock: {self._raw.frame.decode()}"
-        about = [f"group {shown(group, _LONGEST)}" for group in self.groups[:_MOST_GROUPS]]
+        about = [f"group {printable(group, _LONGEST)}" for group in self.groups[:_MOST_GROUPS]]
         if len(self.groups) > _MOST_GROUPS:
             about.append(f"… {len(self.groups) - _MOST_GROUPS} more")
         if self.api_key in _WITH_EPOCHS:
@@ -284,13 +284,15 @@ class Entry:
         if len(self.transactions) > _MOST_TRANSACTIONS:
             about.append(f"… {len(self.transactions) - _MOST_TRANSACTIONS} more")
         named = [f"{topic}-{index}" for topic, index in self.partitions] or list(self.topics)
-        about += [shown(one, _LONGEST) for one in named[:4]] + ([f"… {len(named) - 4} more"] if len(named) > 4 else [])
+        about += [printable(one, _LONGEST) for one in named[:4]] + (
+            [f"… {len(named) - 4} more"] if len(named) > 4 else []
+        )
         end = ", ".join(self.error_names) or ("ok" if self.outcome == "reply" else self.outcome.replace("_", " "))
         if self.throttle_ms > 0:
             end += f", throttled for {self.throttle_ms} ms"
         took = "" if self.duration_us is None else f" {self.duration_us / 1000:.1f} ms"
         fault = f" [fault {self.fault}]" if self.fault else ""
-        who = shown(self.client_id or self.sender.peer, _LONGEST)
+        who = printable(self.client_id or self.sender.peer, _LONGEST)
         what = f"{self.api} v{self.api_version}"
         return f"{self.sequence:>6} {at} {who:<16} {what:<22} {' '.join(about)} -> {end}{took}{fault}"
 
@@ -302,7 +304,7 @@ def _transaction(one: Transaction) -> str:
     """`transaction shop producer 7/0`, as far as it is known."""
     words = ["transaction"]
     if one.transactional_id is not None:
-        words.append(shown(one.transactional_id, _LONGEST))
+        words.append(printable(one.transactional_id, _LONGEST))
     if one.producer_id >= 0:
         words.append(f"producer {one.producer_id}/{one.producer_epoch}")
     return " ".join(words)
@@ -310,7 +312,7 @@ def _transaction(one: Transaction) -> str:
 
 def _member(one: Member) -> str:
     """`member 9f2c… epoch 3`."""
-    who = shown(one.member_id or f"instance {one.instance_id}", _LONGEST)
+    who = printable(one.member_id or f"instance {one.instance_id}", _LONGEST)
     return f"member {who} epoch {one.epoch}"
 
 

@@ -60,9 +60,9 @@ class Logger:
 
 
 def _shown(fields: dict[str, object]) -> dict[str, object]:
-    from kafkastub.shown import shown
+    from kafkastub.printable import printable
 
-    return {name: shown(value) if isinstance(value, str) else value for name, value in fields.items()}
+    return {name: printable(value) if isinstance(value, str) else value for name, value in fields.items()}
 
 
 def process_logger(form: str, level: str) -> Logger:

@@ -16,7 +16,7 @@ import pytest
 from kafkastub.pytest_plugin.names import name_of
 from kafkastub.pytest_plugin.report import folder
 from kafkastub.pytest_plugin.report.page import Failure, Listed, Shown, failed_page, index_page
-from kafkastub.stub.known import BEFORE_CLOSE
+from kafkastub.stub.close_listeners import BEFORE_CLOSE
 
 if TYPE_CHECKING:
     from kafkastub import KafkaStub

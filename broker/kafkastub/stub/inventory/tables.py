@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Any, Final, NamedTuple, TypeVar
 
 from kafkastub.config.durations import LAST_MS
-from kafkastub.shown import shown
+from kafkastub.printable import printable
 
 T = TypeVar("T")
 
@@ -70,7 +70,7 @@ def cell(value: object) -> str:
         return ""
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return shown(str(value), LONGEST)
+    return printable(str(value), LONGEST)
 
 
 def places(partitions: Iterable[tuple[str, int]] | None, most: int = 20) -> str:
@@ -79,7 +79,7 @@ def places(partitions: Iterable[tuple[str, int]] | None, most: int = 20) -> str:
         return ""
     first, more = some(partitions, most)
     return ", ".join(
-        [f"{shown(topic, LONGEST)}-{index}" for topic, index in first] + ([f"… {more} more"] if more else [])
+        [f"{printable(topic, LONGEST)}-{index}" for topic, index in first] + ([f"… {more} more"] if more else [])
     )
 
 
@@ -102,7 +102,7 @@ def content(value: bytes | None) -> str:
         except UnicodeDecodeError:
             continue
         if all(one.isprintable() or one in "\t\n\r" for one in text):
-            return shown(text) + more
+            return printable(text) + more
         break
     return f"0x{cut[:100].hex()}" + (f"… ({len(value)} bytes)" if len(value) > 100 else "")
 
@@ -136,6 +136,6 @@ def _tokens(value: Any) -> Iterator[str]:
             yield from _tokens(one)
         yield f", … {len(value) - _MOST_ITEMS} more]" if len(value) > _MOST_ITEMS else "]"
     elif isinstance(value, str):
-        yield json.dumps(shown(value, _LONGEST_FIELD), ensure_ascii=False)
+        yield json.dumps(printable(value, _LONGEST_FIELD), ensure_ascii=False)
     else:
         yield json.dumps(value)

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from kafkastub.shown import shown
+from kafkastub.printable import printable
 from kafkastub.stub.errors import StubError
 from kafkastub.stub.inventory import cluster
-from kafkastub.stub.inventory.asked import asked
 from kafkastub.stub.inventory.groups import group_tables
+from kafkastub.stub.inventory.journal import asked
 from kafkastub.stub.inventory.tables import Inventory, Table, cell, moment
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def _facts(broker: Broker) -> tuple[tuple[str, str], ...]:
         ("broker time", moment(broker.clock.broker_ms()) + " UTC" + frozen),
         ("profile", broker.config.profile.name),
         *((("as version", cell(release)),) if release else ()),
-        *((("configured", shown(given, _LONGEST)),) if given else ()),
+        *((("configured", printable(given, _LONGEST)),) if given else ()),
         *((("ahead of the machine's clock", str(timedelta(seconds=round(ahead / 1000)))),) if abs(ahead) > 999 else ()),
         *((("expired meanwhile", f"offset-expirations {expired}"),) if expired else ()),
     )

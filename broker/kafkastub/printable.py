@@ -8,7 +8,7 @@ LONGEST: Final = 500
 """Characters of one field of a log line."""
 
 
-def shown(text: str, most: int = LONGEST) -> str:
+def printable(text: str, most: int = LONGEST) -> str:
     """The text; of a long one its beginning and its length. What cannot be printed is escaped."""
     if len(text) > most:
         text = f"{text[:most]}… ({len(text)} characters)"

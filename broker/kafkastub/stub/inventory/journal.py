@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
-from kafkastub.shown import shown
+from kafkastub.printable import printable
 from kafkastub.stub.inventory.tables import LONGEST, Row, Table, cell, message, places
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def _row(entry: Entry) -> Row:
         return str(entry.sequence), at, "", "the clock", str(entry).partition("clock: ")[2], "", "", "", "", ""
     came = ", ".join(entry.error_names) or ("ok" if entry.outcome == "reply" else entry.outcome.replace("_", " "))
     took = "" if entry.duration_us is None else f"{entry.duration_us / 1000:.1f}"
-    who = shown(entry.client_id or entry.sender.peer, LONGEST)
+    who = printable(entry.client_id or entry.sender.peer, LONGEST)
     what = f"{entry.api} v{entry.api_version}"
     fields, answered = message(entry.request_message), message(entry.response_message)
     return str(entry.sequence), at, who, what, _about(entry), came, took, cell(entry.fault), fields, answered
@@ -54,8 +54,8 @@ def _member(one: Member) -> str:
 
 
 def _about(entry: Entry) -> str:
-    told = [f"group {shown(one, LONGEST)}" for one in entry.groups[:5]]
+    told = [f"group {printable(one, LONGEST)}" for one in entry.groups[:5]]
     told += [_member(one) for one in entry.members[:2] if one.member_id]
     told += [f"transaction {cell(one.transactional_id)}" for one in entry.transactions[:3] if one.transactional_id]
-    told += [places(entry.partitions, 6) or ", ".join(shown(one, LONGEST) for one in entry.topics[:6])]
+    told += [places(entry.partitions, 6) or ", ".join(printable(one, LONGEST) for one in entry.topics[:6])]
     return ", ".join(filter(None, told))
