@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
 from kafkastub.state.transaction_coordinator.markers import TopicPartition, write_marker
+from kafkastub.state.transaction_coordinator.needed_state import NeededState
 from kafkastub.state.transaction_coordinator.runtime import TransactionRuntime
-from kafkastub.state.transaction_coordinator.whole import Whole
 from kafkastub.storage import Marker
 from kafkastub.transaction_coordinator import TransactionState, Turn
 from kafkawire.errors import ErrorCode, KafkaError
@@ -98,7 +98,7 @@ def abort(transactions: TransactionRuntime, transactional_id: str, broker_ms: in
 
 
 def hanging(
-    state: Whole, transactions: TransactionRuntime | None, places: Iterable[TopicPartition] | None = None
+    state: NeededState, transactions: TransactionRuntime | None, places: Iterable[TopicPartition] | None = None
 ) -> list[HangingTransaction]:
     """Every hanging transaction, or those in some places, by topic, partition and offset, at once.
 
@@ -108,7 +108,7 @@ def hanging(
     return [one for one in each_hanging(state, transactions, wanted) if one is not None]
 
 
-def every_place(state: Whole) -> Iterator[TopicPartition]:
+def every_place(state: NeededState) -> Iterator[TopicPartition]:
     """All partitions by topic and number, as far as they are still there when it is their turn."""
     for name in sorted(state.cluster.topics):
         topic = state.cluster.topics.get(name)
@@ -117,7 +117,7 @@ def every_place(state: Whole) -> Iterator[TopicPartition]:
 
 
 def each_hanging(
-    state: Whole, transactions: TransactionRuntime | None, places: Iterable[TopicPartition]
+    state: NeededState, transactions: TransactionRuntime | None, places: Iterable[TopicPartition]
 ) -> Iterator[HangingTransaction | None]:
     """Those that hang in some places, one by one, and None on the way, where others may have their turn.
 
@@ -140,7 +140,7 @@ def each_hanging(
         yield next((each for each in _open_in(state, one.topic, one.partition) if each[:5] == one[:5]), None)
 
 
-def _open_in(state: Whole, name: str, index: int) -> Iterator[HangingTransaction]:
+def _open_in(state: NeededState, name: str, index: int) -> Iterator[HangingTransaction]:
     topic = state.cluster.topics.get(name)
     log = None if topic is None else state.logs.log(topic.topic_id, index)
     if log is None or log.last_stable_offset == log.high_watermark:
@@ -151,7 +151,7 @@ def _open_in(state: Whole, name: str, index: int) -> Iterator[HangingTransaction
             yield HangingTransaction(name, index, producer.producer_id, producer.epoch, start, producer.last_timestamp)
 
 
-def hang(state: Whole, name: str, index: int, value: bytes, broker_ms: int) -> HangingTransaction:
+def hang(state: NeededState, name: str, index: int, value: bytes, broker_ms: int) -> HangingTransaction:
     """Append a record of a transaction that no coordinator knows, by a producer that nobody has.
 
     So did clients and brokers before partitions were verified (KIP-890): a late batch came behind the marker.
@@ -181,7 +181,7 @@ def hang(state: Whole, name: str, index: int, value: bytes, broker_ms: int) -> H
     return HangingTransaction(name, index, producer.producer_id, producer.epoch, offset, broker_ms)
 
 
-def end_hanging(state: Whole, one: HangingTransaction, broker_ms: int) -> None:
+def end_hanging(state: NeededState, one: HangingTransaction, broker_ms: int) -> None:
     """Write an abort marker past the coordinator, as `kafka-transactions.sh abort` has it. KafkaError."""
     marker = Marker(one.producer_id, one.producer_epoch, False, 0, _PAST_THE_COORDINATOR)
     for _, code in write_marker(state, marker, [(one.topic, one.partition)], broker_ms):

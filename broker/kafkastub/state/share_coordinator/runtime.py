@@ -16,8 +16,8 @@ from kafkastub.share_coordinator.coordinator import ShareCoordinator, ShareCoord
 from kafkastub.share_coordinator.records import SharePartitionKey, ShareRecord, coordinator_key
 from kafkastub.state.internal_topics.kept_topic import KeptTopic
 from kafkastub.state.runtime import Runtime
+from kafkastub.state.share_coordinator.needed_state import NeededState
 from kafkastub.state.share_coordinator.topic import share_topic
-from kafkastub.state.share_coordinator.whole import Whole
 from kafkastub.state.turns import AT_ONCE, Turns
 from kafkawire.errors import ErrorCode, KafkaError
 
@@ -44,7 +44,7 @@ class ShareRuntime(Runtime[ShareRecord]):
     coordinator: ShareCoordinator
     topic: KeptTopic[ShareRecord]
 
-    def __init__(self, state: Whole) -> None:
+    def __init__(self, state: NeededState) -> None:
         self._state = state
         coordinator = ShareCoordinator(ShareCoordinatorSettings.of(state.config), self._exists)
         super().__init__(share_topic(state, coordinator), coordinator)
@@ -169,7 +169,7 @@ class ShareRuntime(Runtime[ShareRecord]):
 class _Rounds:
     """When regular rounds are made: each so often, from when on they are made at all."""
 
-    def __init__(self, state: Whole) -> None:
+    def __init__(self, state: NeededState) -> None:
         self._state = state
         self._every: tuple[int, int] = (
             state.config["share.coordinator.cold.partition.snapshot.interval.ms"],

@@ -8,7 +8,7 @@ from kafkastub.metadata import SHARE_GROUP_STATE
 from kafkastub.share_coordinator.coordinator import ShareCoordinator
 from kafkastub.share_coordinator.records import ShareCodec, ShareRecord, ShareTombstone
 from kafkastub.state.internal_topics.kept_topic import KeptTopic
-from kafkastub.state.share_coordinator.whole import Whole
+from kafkastub.state.share_coordinator.needed_state import NeededState
 
 _HISTORY: Final = 10_000
 """With more records, all partitions together, what is not needed any more is pruned without waiting for its time."""
@@ -20,7 +20,7 @@ def _weight(record: ShareRecord) -> int:
     return 0 if isinstance(record, ShareTombstone) else len(record.batches)
 
 
-def share_topic(state: Whole, coordinator: ShareCoordinator) -> KeptTopic[ShareRecord]:
+def share_topic(state: NeededState, coordinator: ShareCoordinator) -> KeptTopic[ShareRecord]:
     """The logs of `__share_group_state` (`share.coordinator.state.topic.*`)."""
     codec = ShareCodec()
     shape: dict[str, Any] = {

@@ -17,7 +17,7 @@ from kafkastub.share_partitions.log_batches import Acquired
 from kafkastub.share_partitions.sessions import ShareSession, ShareSessions, TopicPartition, next_epoch
 from kafkastub.share_partitions.settings import ShareSettings
 from kafkastub.share_partitions.states import AcknowledgeType
-from kafkastub.state.share_coordinator.whole import Whole
+from kafkastub.state.share_coordinator.needed_state import NeededState
 from kafkastub.state.share_partitions.partition_cache import Live, Moment, SharePartitionCache
 from kafkastub.state.share_partitions.reading import Found, batches_in, sent
 from kafkastub.state.share_partitions.writing import Writing
@@ -60,7 +60,9 @@ class AtOnce:
         sessions: by node.
     """
 
-    def __init__(self, state: Whole, manager: Parts, writing: Writing, sessions: Mapping[int, ShareSessions]) -> None:
+    def __init__(
+        self, state: NeededState, manager: Parts, writing: Writing, sessions: Mapping[int, ShareSessions]
+    ) -> None:
         self._state = state
         self._sessions = sessions
         self._manager = manager

@@ -20,7 +20,7 @@ from kafkastub.metadata import Topic
 from kafkastub.share_partitions.dead_letters import Copier, DeadLetter, Origin, Pages, Rules, dead_records, refusal
 from kafkastub.state.in_sync import check_in_sync
 from kafkastub.state.rate_limiter import RateLimiter
-from kafkastub.state.share_coordinator.whole import Whole
+from kafkastub.state.share_coordinator.needed_state import NeededState
 from kafkastub.storage import PartitionLog
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.records import HEADER_SIZE, BatchHeader, build_batch
@@ -56,7 +56,7 @@ Archive = Callable[[DeadLetter, Moment], None]
 """Archives what has its dead letter, or will have none; does not raise."""
 
 
-def dead_letter_topic(state: Whole, group_id: str) -> str:
+def dead_letter_topic(state: NeededState, group_id: str) -> str:
     """The name of the group's dead-letter topic; "" where its rejected records are archived at once.
 
     So it is too where the finalized share.version knows none (SharePartition.isDLQEnabledForGroup).
@@ -111,7 +111,7 @@ class DeadLetters:
         failed: so many records that were given up have none.
     """
 
-    def __init__(self, state: Whole) -> None:
+    def __init__(self, state: NeededState) -> None:
         self._state = state
         self._queue: deque[_Task] = deque()
         self._waiting: set[_Task] = set()

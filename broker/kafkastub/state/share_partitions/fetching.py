@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Final, NamedTuple
 
 from kafkastub.share_partitions.log_batches import AbortedTransaction, Acquired, count_of
-from kafkastub.state.share_coordinator.whole import Whole
+from kafkastub.state.share_coordinator.needed_state import NeededState
 from kafkastub.state.share_partitions.partition_cache import Live
 from kafkastub.state.share_partitions.reading import batches_in, sent, shares
 from kafkastub.storage import PartitionLog, Read
@@ -60,7 +60,7 @@ class ShareFetching:
 
     def __init__(
         self,
-        whole: Whole,
+        whole: NeededState,
         wanted: Wanted,
         lives: Iterable[Live],
         acquired: Callable[[Live, int], None],

@@ -17,9 +17,9 @@ from kafkastub.share_partitions.dead_letters import DeadLetter
 from kafkastub.share_partitions.sessions import ShareSession, ShareSessions
 from kafkastub.share_partitions.settings import ShareSettings
 from kafkastub.share_partitions.transition import Transition
+from kafkastub.state.share_coordinator.needed_state import NeededState
 from kafkastub.state.share_coordinator.persister import Persister
 from kafkastub.state.share_coordinator.runtime import ShareRuntime
-from kafkastub.state.share_coordinator.whole import Whole
 from kafkastub.state.share_partitions.abandoned_fetches import AbandonedFetches
 from kafkastub.state.share_partitions.at_once import AtOnce
 from kafkastub.state.share_partitions.dead_letters import DeadLetters, dead_letter_topic
@@ -56,7 +56,7 @@ class SharePartitionManager:
         watchers: called whenever something may have changed in a share partition.
     """
 
-    def __init__(self, state: Whole) -> None:
+    def __init__(self, state: NeededState) -> None:
         self._state = state
         self.watchers: list[Callable[[], None]] = []
         self.acknowledged: Counter[int] = Counter()

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Final, Protocol
 
 from kafkastub.state.transaction_coordinator.markers import TopicPartition
-from kafkastub.state.transaction_coordinator.whole import Whole
+from kafkastub.state.transaction_coordinator.needed_state import NeededState
 from kafkastub.storage import Marker
 from kafkastub.transaction_coordinator import (
     Transaction,
@@ -40,7 +40,7 @@ class Decisions(Protocol):
 class AtOnce:
     """The short ways through one broker's transactions, in memory."""
 
-    def __init__(self, state: Whole, transactions: Decisions) -> None:
+    def __init__(self, state: NeededState, transactions: Decisions) -> None:
         self._state = state
         self._transactions = transactions
         self._coordinator = transactions.coordinator

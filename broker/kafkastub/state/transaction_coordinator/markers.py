@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from kafkastub.metadata import CONSUMER_OFFSETS
-from kafkastub.state.transaction_coordinator.whole import Whole
+from kafkastub.state.transaction_coordinator.needed_state import NeededState
 from kafkastub.storage import Marker
 from kafkawire.errors import ErrorCode, KafkaError
 
@@ -16,7 +16,12 @@ TopicPartition = tuple[str, int]
 
 
 def write_marker(
-    state: Whole, marker: Marker, partitions: Iterable[TopicPartition], broker_ms: int, *, node_id: int | None = None
+    state: NeededState,
+    marker: Marker,
+    partitions: Iterable[TopicPartition],
+    broker_ms: int,
+    *,
+    node_id: int | None = None,
 ) -> Iterator[tuple[TopicPartition, ErrorCode]]:
     """Write a marker into these partitions, one at a step: user topics' logs, and `__consumer_offsets`.
 
@@ -43,7 +48,7 @@ def write_marker(
 
 
 def _write(
-    state: Whole, marker: Marker, name: str, index: int, broker_ms: int, node_id: int | None
+    state: NeededState, marker: Marker, name: str, index: int, broker_ms: int, node_id: int | None
 ) -> tuple[bytes, int] | None:
     """Gives topic id and partition of a log that has it now; None for `__consumer_offsets`, whose readers are told."""
     topic = state.cluster.topic(name)
@@ -64,7 +69,7 @@ def _write(
     return topic.topic_id, index
 
 
-def end_transaction_of_offsets(state: Whole, partition: int, marker: Marker, broker_ms: int) -> None:
+def end_transaction_of_offsets(state: NeededState, partition: int, marker: Marker, broker_ms: int) -> None:
     """Write a marker into a partition of `__consumer_offsets`, which is there: what was pending is committed, or gone.
 
     Readers are woken. KafkaError as `OffsetsTopic.append_marker`, and NOT_LEADER_OR_FOLLOWER while groups are loaded.

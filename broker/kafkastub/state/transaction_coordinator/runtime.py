@@ -18,9 +18,9 @@ from kafkastub.state.runtime import Runtime
 from kafkastub.state.transaction_coordinator.at_once import AtOnce
 from kafkastub.state.transaction_coordinator.joining import adds, called
 from kafkastub.state.transaction_coordinator.markers import TopicPartition, write_marker
+from kafkastub.state.transaction_coordinator.needed_state import NeededState
 from kafkastub.state.transaction_coordinator.pending_markers import PendingMarkers
 from kafkastub.state.transaction_coordinator.topic import transactions_topic
-from kafkastub.state.transaction_coordinator.whole import Whole
 from kafkastub.state.turns import AT_ONCE, Turns
 from kafkastub.transaction_coordinator import (
     Transaction,
@@ -53,7 +53,7 @@ class TransactionRuntime(Runtime[TransactionRecord]):
     coordinator: TransactionCoordinator
     topic: InternalTopic[TransactionRecord]
 
-    def __init__(self, state: Whole) -> None:
+    def __init__(self, state: NeededState) -> None:
         self._state = state
         self._codec = TransactionCodec()
         settings = TransactionSettings.of(state.config)

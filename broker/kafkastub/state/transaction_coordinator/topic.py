@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from kafkastub.metadata import TRANSACTION_STATE
 from kafkastub.state.internal_topics.internal_topic import InternalTopic
-from kafkastub.state.transaction_coordinator.whole import Whole
+from kafkastub.state.transaction_coordinator.needed_state import NeededState
 from kafkastub.transaction_coordinator import (
     TransactionCodec,
     TransactionCoordinator,
@@ -26,7 +26,7 @@ def _weight(record: TransactionRecord) -> int:
 
 
 def transactions_topic(
-    state: Whole, codec: TransactionCodec, coordinator: TransactionCoordinator
+    state: NeededState, codec: TransactionCodec, coordinator: TransactionCoordinator
 ) -> InternalTopic[TransactionRecord]:
     """The logs of `__transaction_state` (`transaction.state.log.*`)."""
     shape: dict[str, Any] = {

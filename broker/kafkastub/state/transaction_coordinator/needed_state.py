@@ -30,7 +30,7 @@ class SomeDisk(Protocol):
         """Whether there is something to wait for; then `done` is called, with what went wrong or None."""
 
 
-class Whole(Protocol):
+class NeededState(Protocol):
     """The broker's state, as far as transactions go."""
 
     config: BrokerConfig

@@ -14,7 +14,7 @@ from kafkastub.state.runtime import Runtime
 from kafkastub.storage import LogManager
 
 
-class Whole(Protocol):
+class NeededState(Protocol):
     """The broker's state, as far as share partitions go.
 
     Attributes:
