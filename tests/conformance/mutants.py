@@ -371,7 +371,7 @@ MUTANTS = (
     Mutant(_STREAMS + "configured.py", "    tasks = max(map(counts.of, one.inputs()))", "    tasks = min(map(counts.of, one.inputs()))", "StreamsGroupHeartbeat"),
     Mutant(_STREAMS + "copartitioning.py", "    if len(set(group.values())) > 1:", "    if False:", "StreamsGroupHeartbeat"),
     Mutant(_STREAMS + "repartition_topics.py", "            counts[sink] = widest", "            counts[sink] = 1", "StreamsGroupHeartbeat"),
-    Mutant(_STREAMS + "answers.py", "        return self.rules.endpoints_change and self.before.user_endpoint != self.after.user_endpoint", "        return False", "StreamsGroupHeartbeat"),
+    Mutant(_STREAMS + "responses.py", "        return self.rules.endpoints_change and self.before.user_endpoint != self.after.user_endpoint", "        return False", "StreamsGroupHeartbeat"),
     Mutant("state/streams_internal_topics.py", "        errors.put(name, text, ttl_ms, broker_ms)", "        pass", "StreamsGroupHeartbeat"),
     Mutant(_STREAMS + "described_topology.py", "configured is None or not configured.is_ready or", "True or", "StreamsGroupDescribe"),
     Mutant(_STREAMS + "group.py", '            return "NotReady"', '            return "Assigning"', "StreamsGroupHeartbeat"),
