@@ -166,10 +166,10 @@ pictures: $(DEV)
 	$(BIN)/python -m tests.page.pictures $(ARGS)
 
 bench: $(DEV)
-	$(BIN)/python bench/run.py $(if $(WITH_KAFKA),--with-kafka) $(ARGS)
+	$(BIN)/python -m bench.run $(if $(WITH_KAFKA),--with-kafka) $(ARGS)
 
 bench-pipeline: $(PIPELINE)
-	$(BIN)/python bench/pipeline.py $(ARGS)
+	$(BIN)/python -m bench.pipeline $(ARGS)
 
 lock:
 	uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header \

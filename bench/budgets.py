@@ -9,17 +9,13 @@ import statistics
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import observed
-import page
-import settling
-import shares
-import snapshots
-from cases import CASES
-from results import Results
-from startup import FIXTURE_DOWN, FIXTURE_UP, NEW_STUB, SERVE
-from transactions import CASES as REPEATED
-from transactions import FETCH_ABORTED, FETCH_PLAIN, STEPS
-from wire import ECHO, ratio
+from bench import observed, page, settling, shares, snapshots
+from bench.cases import CASES
+from bench.results import Results
+from bench.startup import FIXTURE_DOWN, FIXTURE_UP, NEW_STUB, SERVE
+from bench.transactions import CASES as REPEATED
+from bench.transactions import FETCH_ABORTED, FETCH_PLAIN, STEPS
+from bench.wire import ECHO, ratio
 
 STUB, KFAKE, KAFKA = "kafkastub", "kfake", "kafka"
 

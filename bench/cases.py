@@ -9,7 +9,7 @@ import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from frames import NOT_YET, BadAnswer, Client
+from bench.frames import NOT_YET, BadAnswer, Client
 from kafkawire.codec import encode
 from kafkawire.errors import ErrorCode
 from kafkawire.messages.consumer_group_heartbeat_request import ConsumerGroupHeartbeatRequest, TopicPartitions

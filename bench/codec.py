@@ -2,7 +2,7 @@
 
 Both sides with their functions looked up beforehand, as a server has them.
 
-    python bench/codec.py [--quick]     prints a table
+    python -m bench.run -k codec [--quick]     prints a table
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ from __future__ import annotations
 import importlib
 import io
 import statistics
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from time import perf_counter_ns
 from typing import Any
 
-import cases
+from bench import cases
+from bench.placement import undisturbed
 from kafkawire.codec import decode, decoder, encode, encoder
 from kafkawire.messages.fetch_response import FetchableTopicResponse, FetchResponse, PartitionData
 from kafkawire.messages.heartbeat_request import HeartbeatRequest
@@ -34,7 +34,6 @@ from kafkawire.messages.offset_fetch_response import (
     OffsetFetchResponseTopics,
 )
 from kafkawire.schema import Message
-from placement import undisturbed
 
 SLICE_NS = 4_000_000
 """So long runs each contender before the others have their turn."""
@@ -188,9 +187,3 @@ def _time(call: Callable[[], object], count: int) -> int:
     for _ in range(count):
         call()
     return perf_counter_ns() - start
-
-
-if __name__ == "__main__":
-    import report
-
-    print(report.codec_table([measure(subject, 3 if "--quick" in sys.argv else 11) for subject in subjects()]))

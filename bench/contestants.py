@@ -50,6 +50,11 @@ class Contestant:
         return int(status.split("VmRSS:")[1].split()[0]) * 1024
 
 
+def module(name: str, *words: str) -> list[str]:
+    """What runs one of these modules in a process of its own."""
+    return [sys.executable, "-m", name, *words]
+
+
 def stub_command() -> list[str]:
     """What starts kafkastub from the environment that runs this."""
     script = Path(sys.executable).with_name("kafkastub")
@@ -67,7 +72,7 @@ def stub() -> Iterator[Contestant]:
 @contextlib.contextmanager
 def echo() -> Iterator[Contestant]:
     """The raw echo."""
-    with process_that_says_ready("echo", [sys.executable, str(HERE / "echo.py")]) as running:
+    with process_that_says_ready("echo", module("bench.echo")) as running:
         yield running
 
 
@@ -83,11 +88,8 @@ def kafka() -> Iterator[Contestant]:
     """Apache Kafka, with the defaults of a broker but for what one node needs. Raises Unavailable without Java."""
     if shutil.which("java") is None:
         raise Unavailable("no Java here")
-    sys.path.insert(0, str(HERE.parent))
-    try:
-        from tests.oracle.apache_kafka import ApacheKafka
-    finally:
-        sys.path.pop(0)
+    from tests.oracle.apache_kafka import ApacheKafka
+
     with ApacheKafka(heap_mb=1024) as broker:
         host, port = broker.bootstrap_servers.rsplit(":", 1)
         yield Contestant("kafka", host, int(port))

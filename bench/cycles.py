@@ -11,10 +11,10 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from time import monotonic, perf_counter_ns
 
-from contestants import Contestant
-from frames import BadAnswer, Client
-from placement import APART, TOGETHER, placed
-from wire import ECHO, LEAST_ROUNDS, Effort, Measured, Series
+from bench.contestants import Contestant
+from bench.frames import BadAnswer, Client
+from bench.placement import APART, TOGETHER, placed
+from bench.wire import ECHO, LEAST_ROUNDS, Effort, Measured, Series
 
 Cycle = Callable[[], Iterator[int]]
 """Does the steps once; gives the nanoseconds of each."""

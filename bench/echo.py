@@ -4,7 +4,7 @@ It takes the stream apart into length-prefixed frames, as any Kafka server must,
 no header is read, nothing is decoded, one write per read. A frame that starts with `ECHO` sets the size of the
 connection's answers; before that, each frame is answered with itself.
 
-    python bench/echo.py          prints "echo ready on HOST:PORT"; ends with its standard input
+    python -m bench.echo          prints "echo ready on HOST:PORT"; ends with its standard input
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from time import perf_counter_ns
 
-from frames import BadAnswer, Client, error_codes, frame, read_answer
+from bench.frames import BadAnswer, Client, error_codes, frame, read_answer
 from kafkawire.schema import Message
 
 WINDOW = 64

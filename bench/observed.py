@@ -1,6 +1,6 @@
 """What it costs to be watched: journal, metrics and one fault rule that matches nothing, all on and all off.
 
-python bench/observed.py    such a broker on a free port, until standard input ends
+python -m bench.observed    such a broker on a free port, until standard input ends
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import cases
-from contestants import HERE, Contestant, Unavailable, process_that_says_ready, stub
-from frames import Client
-from load import Request, pipelined, verify
+from bench import cases
+from bench.contestants import Contestant, Unavailable, module, process_that_says_ready, stub
+from bench.frames import Client
+from bench.load import Request, pipelined, verify
 
 NAME = "observed"
 CASES = (
@@ -37,7 +37,7 @@ SECONDS = 60
 
 @contextlib.contextmanager
 def _observed() -> Iterator[Contestant]:
-    with process_that_says_ready(NAME, [sys.executable, str(HERE / "observed.py")]) as running:
+    with process_that_says_ready(NAME, module("bench.observed")) as running:
         yield running
 
 

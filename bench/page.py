@@ -7,17 +7,16 @@ processor time that counts.
 from __future__ import annotations
 
 import statistics
-import sys
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from time import perf_counter, sleep
 from typing import TYPE_CHECKING, Any
 
-import cases
-from contestants import HERE, Contestant, Unavailable
-from frames import Client
-from load import Request, verify
-from observed import processor_ns
+from bench import cases
+from bench.contestants import Contestant, Unavailable
+from bench.frames import Client
+from bench.load import Request, verify
+from bench.observed import processor_ns
 
 if TYPE_CHECKING:
     from tests.page.scrolling import Scrolled
@@ -70,8 +69,6 @@ class Pages:
 
 def run(rounds: int) -> Pages:
     """Raises Unavailable where there is no browser, or nothing that drives it."""
-    if str(HERE.parent) not in sys.path:
-        sys.path.append(str(HERE.parent))
     try:
         from tests.page.chromium import NoChromium, running_chromium
     except ImportError as error:

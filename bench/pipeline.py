@@ -32,11 +32,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pipeline_figures as figures
-import pipeline_processes as processes
-import straggling
-from contestants import process_that_says_ready, stub_command
-from offsets_log import GROUPS, LOG_PARTITIONS, log_of
+from bench import pipeline_figures as figures
+from bench import pipeline_processes as processes
+from bench import straggling
+from bench.contestants import module, process_that_says_ready, stub_command
+from bench.offsets_log import GROUPS, LOG_PARTITIONS, log_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -204,7 +204,7 @@ def whole_run(path: Path, out: Path, master: str | None) -> dict[str, float]:
 
 def command(path: Path) -> list[str]:
     """A whole run in a process of its own, but for the options `--out` and `--master`."""
-    return [sys.executable, str(Path(__file__).resolve()), "--whole-run", str(path)]
+    return module("bench.pipeline", "--whole-run", str(path))
 
 
 def main() -> int:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 import tempfile
 import threading
 from collections.abc import Sequence
@@ -53,7 +52,6 @@ def on_cluster(command: Sequence[str], folder: Path, workers: int) -> dict[str, 
     Args:
         command: the driver's, which takes `--out` and `--master`, and ends with a line of JSON.
     """
-    sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
     from tests.pipeline.spark_cluster import spark_cluster
 
     ended, peak = threading.Event(), 0

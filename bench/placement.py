@@ -19,7 +19,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from contestants import Contestant
+from bench.contestants import Contestant
 
 TOGETHER, APART = "together", "apart"
 PLACEMENTS = (TOGETHER, APART)

@@ -5,15 +5,15 @@ from __future__ import annotations
 import statistics
 from collections.abc import Sequence
 
-from budgets import STUB, Verdict
-from codec import Timing
-from results import Results
-from settling import MEMBERS, PARTITIONS, Settled
-from snapshots import Snapshots
-from sustained import Throughput
-from upkeep import Upkeep
-from volume import Volume
-from wire import ECHO, Measured, middle, ratio
+from bench.budgets import STUB, Verdict
+from bench.codec import Timing
+from bench.results import Results
+from bench.settling import MEMBERS, PARTITIONS, Settled
+from bench.snapshots import Snapshots
+from bench.sustained import Throughput
+from bench.upkeep import Upkeep
+from bench.volume import Volume
+from bench.wire import ECHO, Measured, middle, ratio
 
 NONE = "-"
 

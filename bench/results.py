@@ -8,15 +8,15 @@ import platform
 from dataclasses import dataclass, field
 from typing import Any
 
-from codec import Timing
-from observed import Watching
-from page import Pages
-from settling import Settled
-from snapshots import Snapshots
-from sustained import Throughput
-from upkeep import Upkeep
-from volume import Volume
-from wire import Measured
+from bench.codec import Timing
+from bench.observed import Watching
+from bench.page import Pages
+from bench.settling import Settled
+from bench.snapshots import Snapshots
+from bench.sustained import Throughput
+from bench.upkeep import Upkeep
+from bench.volume import Volume
+from bench.wire import Measured
 
 
 @dataclass

@@ -1,10 +1,10 @@
 """`make bench`: everything against its budget, beside a raw echo, kfake and, if asked for, Apache Kafka.
 
-    python bench/run.py                      all of it, some minutes
-    python bench/run.py --quick              a look, about one
-    python bench/run.py -k commit            what has "commit" in its name; -k may be repeated
-    python bench/run.py --with-kafka         Apache Kafka too (Java 17)
-    python bench/run.py --json FILE          the numbers as well ("-" for standard output, instead of the tables)
+    python -m bench.run                      all of it, some minutes
+    python -m bench.run --quick              a look, about one
+    python -m bench.run -k commit            what has "commit" in its name; -k may be repeated
+    python -m bench.run --with-kafka         Apache Kafka too (Java 17)
+    python -m bench.run --json FILE          the numbers as well ("-" for standard output, instead of the tables)
 
 The status is 1 where kafkastub could not be measured, and 0 otherwise, budgets met or not.
 """
@@ -22,25 +22,27 @@ from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
 
-import budgets
-import cases
-import codec
-import contestants
-import observed
-import page
-import report
-import settling
-import shares
-import snapshots
-import startup
-import sustained
-import transactions
-import upkeep
-import volume
-import wire
-from contestants import Contestant, Unavailable
-from frames import BadAnswer, Client
-from results import Results, machine
+from bench import (
+    budgets,
+    cases,
+    codec,
+    contestants,
+    observed,
+    page,
+    report,
+    settling,
+    shares,
+    snapshots,
+    startup,
+    sustained,
+    transactions,
+    upkeep,
+    volume,
+    wire,
+)
+from bench.contestants import Contestant, Unavailable
+from bench.frames import BadAnswer, Client
+from bench.results import Results, machine
 
 Starter = Callable[[], AbstractContextManager[Contestant]]
 
@@ -238,7 +240,7 @@ def _print(results: Results, verdicts: list[budgets.Verdict]) -> None:
 
 
 def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="bench/run.py", description="kafkastub's benchmarks")
+    parser = argparse.ArgumentParser(prog="bench.run", description="kafkastub's benchmarks")
     parser.add_argument("-k", metavar="WORD", action="append", default=[], help="only what has WORD in its name")
     parser.add_argument("--quick", action="store_true", help="about a minute")
     parser.add_argument("--with-kafka", action="store_true", help="Apache Kafka too (needs Java 17)")

@@ -12,9 +12,9 @@ import uuid
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from cases import CONSUMER_HEARTBEAT, SESSION_MS, create_topic
-from contestants import Contestant
-from frames import BadAnswer, Client, error_codes, frame, read_answer
+from bench.cases import CONSUMER_HEARTBEAT, SESSION_MS, create_topic
+from bench.contestants import Contestant
+from bench.frames import BadAnswer, Client, error_codes, frame, read_answer
 from kafkawire.messages.consumer_group_heartbeat_request import ConsumerGroupHeartbeatRequest, TopicPartitions
 from kafkawire.messages.find_coordinator_request import FindCoordinatorRequest
 

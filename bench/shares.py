@@ -10,18 +10,18 @@ from functools import partial
 from time import perf_counter_ns
 from typing import Any
 
-import cycles
-from cases import MIB, PRODUCE, SETTLE_SECONDS, batch, create_topic, produce_request
-from contestants import Contestant
-from cycles import Cycle
-from frames import NOT_YET, BadAnswer, Client, error_codes, frame, read_answer
+from bench import cycles
+from bench.cases import MIB, PRODUCE, SETTLE_SECONDS, batch, create_topic, produce_request
+from bench.contestants import Contestant
+from bench.cycles import Cycle
+from bench.frames import NOT_YET, BadAnswer, Client, error_codes, frame, read_answer
+from bench.wire import Effort, Measured
 from kafkawire.messages import share_acknowledge_request as acknowledging
 from kafkawire.messages import share_fetch_request as fetching
 from kafkawire.messages.share_acknowledge_request import ShareAcknowledgeRequest
 from kafkawire.messages.share_fetch_request import ShareFetchRequest
 from kafkawire.messages.share_group_heartbeat_request import ShareGroupHeartbeatRequest
 from kafkawire.schema import Message
-from wire import Effort, Measured
 
 HEARTBEAT, FETCH, ACKNOWLEDGE = 1, 1, 1
 RECORDS, SMALL = 100, 40

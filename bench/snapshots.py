@@ -1,6 +1,6 @@
 """What it takes to keep a stub's state and to put it back: 100 topics, a million records, some groups.
 
-In a stub of its own, in a process of its own (`python bench/snapshots.py RECORDS`). Half of the topics have records in
+In a stub of its own, in a process of its own (`python -m bench.snapshots RECORDS`). Half of the topics have records in
 batches of a hundred, the others one by one: what is measured must not go by either. Between a snapshot and its restore
 a test's worth is written, and deleting and creating the topics, which does less, stands beside it.
 """
@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from time import perf_counter_ns
 
-from contestants import Unavailable
+from bench.contestants import Unavailable, module
 
 NAME = "snapshots"
 TOPICS, GROUPS, ROUNDS = 100, 20, 21
@@ -41,8 +41,7 @@ class Snapshots:
 
 def measure(records: int) -> Snapshots:
     """Of so many records. Raises Unavailable where the stub does not do it."""
-    command = [sys.executable, __file__, str(records)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = subprocess.run(module("bench.snapshots", str(records)), capture_output=True, text=True, check=False)
     if done.returncode:
         raise Unavailable(f"no snapshots: {(done.stderr.strip() or 'no output').splitlines()[-1]}")
     return Snapshots(**json.loads(done.stdout))

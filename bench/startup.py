@@ -2,7 +2,7 @@
 
 All times in milliseconds, medians.
 
-    python bench/startup.py [--quick]
+    python -m bench.run -k startup [--quick]
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from collections.abc import Callable
 from pathlib import Path
 from time import perf_counter
 
-from contestants import READY, Unavailable, stub_command
-from frames import Client
+from bench.contestants import READY, Unavailable, module, stub_command
+from bench.frames import Client
 from kafkawire.messages.api_versions_request import ApiVersionsRequest
 
 SERVE, NEW_STUB, CLOSE_STUB = "kafkastub serve", "new KafkaStub", "close KafkaStub"
@@ -78,8 +78,7 @@ def _python(statement: str) -> float:
 
 def _in_process(runs: int) -> dict[str, float]:
     """In a process of its own, so that its threads and imports are nobody else's."""
-    command = [sys.executable, __file__, "--inner", str(runs)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = subprocess.run(module("bench.startup", "--inner", str(runs)), capture_output=True, text=True, check=False)
     if done.returncode:
         raise Unavailable(f"KafkaStub does not start: {(done.stderr.strip() or 'no output').splitlines()[-1]}")
     found: dict[str, float] = json.loads(done.stdout)
@@ -107,9 +106,7 @@ class _Stopwatch:
 
 def _fixture(tests: int) -> dict[str, float]:
     """What the fixture adds to a test, as pytest measures it; the first tests of a run, which import, are left out."""
-    done = subprocess.run(
-        [sys.executable, __file__, "--fixture", str(tests)], capture_output=True, text=True, check=False
-    )
+    done = subprocess.run(module("bench.startup", "--fixture", str(tests)), capture_output=True, text=True, check=False)
     if done.returncode:
         raise Unavailable(
             f"the fixture kafka_stub does not work: {(done.stdout.strip() or 'no output').splitlines()[-1]}"
@@ -153,9 +150,5 @@ def _inner(runs: int) -> dict[str, float]:
 if __name__ == "__main__":
     if "--inner" in sys.argv:
         print(json.dumps(_inner(int(sys.argv[-1]))))
-    elif "--fixture" in sys.argv:
-        sys.exit(_inner_fixture(int(sys.argv[-1])))
     else:
-        import report
-
-        print(report.startup_table(measure(3 if "--quick" in sys.argv else 9)))
+        sys.exit(_inner_fixture(int(sys.argv[-1])))

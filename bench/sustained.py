@@ -10,14 +10,13 @@ from __future__ import annotations
 
 import re
 import subprocess
-import sys
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from cases import create_topic, delete_topic
-from contestants import HERE, Contestant, Unavailable
-from frames import BadAnswer, Client
+from bench.cases import create_topic, delete_topic
+from bench.contestants import Contestant, Unavailable
+from bench.frames import BadAnswer, Client
 
 PRODUCER = "org.apache.kafka.tools.ProducerPerformance"
 CONSUMER = "org.apache.kafka.tools.ConsumerPerformance"
@@ -115,11 +114,8 @@ def _run(command: list[str]) -> str:
 
 def _jars() -> list[str]:
     """How the command line of a tool begins. Raises Unavailable without Java or Kafka's jars."""
-    sys.path.insert(0, str(HERE.parent))
-    try:
-        from tests.oracle.jars import LOG4J, TOOLS, OracleError, class_path, java
-    finally:
-        sys.path.pop(0)
+    from tests.oracle.jars import LOG4J, TOOLS, OracleError, class_path, java
+
     try:
         program, path = java(), class_path(TOOLS)
     except OracleError as error:

@@ -13,11 +13,12 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from time import perf_counter_ns
 
-import cycles
-from cases import FETCH, MIB, PRODUCE, TIMESTAMP, TOPIC, Case, create_topic
-from contestants import Contestant
-from cycles import Cycle
-from frames import BadAnswer, Client, error_codes, frame, read_answer
+from bench import cycles
+from bench.cases import FETCH, MIB, PRODUCE, TIMESTAMP, TOPIC, Case, create_topic
+from bench.contestants import Contestant
+from bench.cycles import Cycle
+from bench.frames import BadAnswer, Client, error_codes, frame, read_answer
+from bench.wire import Effort, Measured
 from kafkawire.errors import ErrorCode
 from kafkawire.messages.add_offsets_to_txn_request import AddOffsetsToTxnRequest
 from kafkawire.messages.add_partitions_to_txn_request import AddPartitionsToTxnRequest, AddPartitionsToTxnTopic
@@ -33,7 +34,6 @@ from kafkawire.messages.txn_offset_commit_request import (
 )
 from kafkawire.records import NewRecord, build_batch
 from kafkawire.schema import Message
-from wire import Effort, Measured
 
 INIT, ADD, ADD_OFFSETS, COMMIT, FIND_COORDINATOR = 4, 3, 3, 3, 4
 END = {1: 3, 2: 5}

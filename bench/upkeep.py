@@ -1,6 +1,6 @@
 """What a million offsets cost beside commits: a sweep with nothing due, one with a hundredth due, and a restart.
 
-Each is measured in a stub of its own, in a process of its own (`python bench/upkeep.py GROUPS`).
+Each is measured in a stub of its own, in a process of its own (`python -m bench.upkeep GROUPS`).
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ import tempfile
 from dataclasses import asdict, dataclass
 from time import perf_counter_ns
 
-from cases import COMMIT, PARTITIONS, TOPIC, commit_request
-from contestants import Unavailable
-from frames import Client
+from bench.cases import COMMIT, PARTITIONS, TOPIC, commit_request
+from bench.contestants import Unavailable, module
+from bench.frames import Client
 
 DUE = 100
 """One group in so many is due in the second sweep."""
@@ -38,8 +38,7 @@ class Upkeep:
 
 def measure(groups: int) -> Upkeep:
     """Over `groups` times 1,000 offsets. Raises Unavailable where the stub does not do it."""
-    command = [sys.executable, __file__, str(groups)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = subprocess.run(module("bench.upkeep", str(groups)), capture_output=True, text=True, check=False)
     if done.returncode:
         raise Unavailable(f"no upkeep: {(done.stderr.strip() or 'no output').splitlines()[-1]}")
     return Upkeep(**json.loads(done.stdout))

@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from time import perf_counter
 
-from cases import COMMIT, PARTITIONS, commit_request, prepare_server
-from contestants import Contestant, Unavailable
-from frames import BadAnswer, Client, error_codes, frame, read_answer
-from load import WINDOW, Request
-from placement import undisturbed
+from bench.cases import COMMIT, PARTITIONS, commit_request, prepare_server
+from bench.contestants import Contestant, Unavailable
+from bench.frames import BadAnswer, Client, error_codes, frame, read_answer
+from bench.load import WINDOW, Request
+from bench.placement import undisturbed
 
 PASSES = 3
 

@@ -14,13 +14,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from time import monotonic
 
-from cases import Case
-from contestants import Contestant
-from echo import MARK, SET_ANSWER_SIZE
-from frames import BadAnswer, Client
+from bench.cases import Case
+from bench.contestants import Contestant
+from bench.echo import MARK, SET_ANSWER_SIZE
+from bench.frames import BadAnswer, Client
+from bench.load import Request, pipelined, round_trips, verify
+from bench.placement import APART, TOGETHER, placed
 from kafkawire.schema import Message
-from load import Request, pipelined, round_trips, verify
-from placement import APART, TOGETHER, placed
 
 ECHO = "echo"
 LEAST_ROUNDS = 3

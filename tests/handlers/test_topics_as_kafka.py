@@ -7,14 +7,13 @@ from typing import Any
 import pytest
 
 from kafkastub import KafkaStub
-from tests.handlers.topic_player import CONFIG, Player, recorded, settled, title
-from tests.handlers.topic_scenario import steps
+from tests.handlers.topic_player import CONFIG, STEPS, Player, recorded, settled, title
 from tests.oracle.apache_kafka import ApacheKafka
 from tests.waiting import SECONDS
 
 
 def test_the_recording_is_of_these_steps():
-    titles = [title(step) for step in steps()]
+    titles = [title(step) for step in STEPS]
     assert len(set(titles)) == len(titles)
     assert list(recorded()) == titles
 
@@ -35,7 +34,7 @@ def differences(player: Player, patience: float = 0) -> dict[str, Any]:
     """Step -> (recorded, answered now, or within so many seconds where asking again is no harm)."""
     expected = recorded()
     result = {}
-    for step in steps():
+    for step in STEPS:
         answer = settled(player, step, expected[title(step)], patience)
         if answer != expected[title(step)]:
             result[title(step)] = (expected[title(step)], answer)

@@ -19,10 +19,14 @@ from kafkawire.codec import decode, encode
 from kafkawire.messages import RESPONSES
 from kafkawire.messages.metadata_request import MetadataRequest, MetadataRequestTopic
 from kafkawire.schema import Message
-from tests.handlers.topic_scenario import Step, plain, steps
+from tests.handlers.topic_scenario import Step, plain
+from tests.handlers.topic_steps import ALL
+from tests.handlers.upkeep_steps import UPKEEP
 from tests.oracle.apache_kafka import ApacheKafka
 from tests.rawclient import RawClient
 
+STEPS = ALL + UPKEEP
+"""The conversation."""
 RECORDED = Path(__file__).with_name("topics_recorded.json")
 CONFIG: dict[str, object] = {"log.retention.ms": -1}
 """What the real broker needs to differ in from its defaults, to be like a stub."""
@@ -82,7 +86,7 @@ def settled(player: Player, step: Step, expected: Any, seconds: float) -> Any:
 def record() -> Iterator[str]:
     """The lines of the recording, from a fresh Apache Kafka."""
     with ApacheKafka(config=CONFIG) as kafka, Player(kafka.bootstrap_servers) as player:
-        for step in steps():
+        for step in STEPS:
             yield json.dumps([title(step), player.play(step)])
             if not step.reads:
                 time.sleep(0.3)  # a recording can't know what to wait for

@@ -6,7 +6,7 @@ agree on (ids, addresses, the order of what Kafka keeps in hash maps) is normali
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -236,12 +236,3 @@ def _folded(instance_id: bytes) -> int:
     for at in range(0, 16, 4):
         result ^= int.from_bytes(instance_id[at : at + 4], "big", signed=True)
     return result
-
-
-def steps() -> Iterator[Step]:
-    """The conversation."""
-    from tests.handlers.topic_steps import ALL
-    from tests.handlers.upkeep_steps import UPKEEP
-
-    yield from ALL
-    yield from UPKEEP
