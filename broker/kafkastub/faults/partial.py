@@ -59,7 +59,6 @@ class Wanted(NamedTuple):
 def split(request: Any, names: Naming, wanted: Wanted, topic_name: TopicName) -> tuple[Any, list[Part]]:
     """The request without what the rule names (None: nothing is left), and that."""
     parts: list[Part] = []
-    left = copy.copy(request)
     rest: list[Any] = []
     if wanted.topical and names.topics is not None:
         array = names.topics
@@ -74,8 +73,7 @@ def split(request: Any, names: Naming, wanted: Wanted, topic_name: TopicName) ->
                 rest.append(kept)
     else:
         return request, parts
-    setattr(left, array.field, tuple(rest))
-    return (left if rest else None), parts
+    return _with(request, array.field, rest), parts
 
 
 def _topics_without(holder: Any, array: Array, wanted: Wanted, topic_name: TopicName, parts: list[Part]) -> list[Any]:
@@ -91,12 +89,8 @@ def _held_without(
     for holder in getattr(request, field):
         topics = _topics_without(holder, array, wanted, topic_name, parts)
         if topics:
-            kept = copy.copy(holder)
-            setattr(kept, array.field, tuple(topics))
-            rest.append(kept)
-    left = copy.copy(request)
-    setattr(left, field, tuple(rest))
-    return left if rest else None
+            rest.append(_with(holder, array.field, topics))
+    return _with(request, field, rest)
 
 
 def _owner_without(
@@ -117,11 +111,7 @@ def _owner_without(
         kept = _without(topic, array.inner, name, wanted, topic_name, parts)
         if kept is not None:
             rest.append(kept)
-    if not rest:
-        return None
-    left = copy.copy(owner)
-    setattr(left, array.inner.field, tuple(rest))
-    return left
+    return _with(owner, array.inner.field, rest)
 
 
 def _without(topic: Any, array: Array, owner: Any, wanted: Wanted, topic_name: TopicName, parts: list[Part]) -> Any:
@@ -140,10 +130,15 @@ def _without(topic: Any, array: Array, owner: Any, wanted: Wanted, topic_name: T
             parts.append(Part(owner, name, topic_id, index))
         else:
             kept.append(partition)
-    if not kept:
+    return _with(topic, array.inner.field, kept)
+
+
+def _with(whole: Any, field: str, rest: list[Any]) -> Any:
+    """A copy that has no more than the rest there; None where that is nothing."""
+    if not rest:
         return None
-    left = copy.copy(topic)
-    setattr(left, array.inner.field, tuple(kept))
+    left = copy.copy(whole)
+    setattr(left, field, tuple(rest))
     return left
 
 

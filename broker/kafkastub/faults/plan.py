@@ -229,9 +229,11 @@ class Plan:
             if names.group == "group_id":  # the short way
                 if request.group_id != group:
                     return False
-            elif not _names_group(request, names, group):
+            elif not _is_named(request, names, _GROUP_KEY, names.group, names.owner_groups, group):
                 return False
-        if transactional_id is not None and not _names_transaction(request, names, transactional_id):
+        if transactional_id is not None and not _is_named(
+            request, names, _TRANSACTION_KEY, names.transaction, names.owner_transactions, transactional_id
+        ):
             return False
         if topic is None and index is None:
             return True
@@ -288,28 +290,17 @@ def _can_hold(names: Naming, part: Part) -> bool:
     return topics is not None and (topics.has_error or (topics.inner is not None and topics.inner.has_error))
 
 
-def _names_group(request: Any, names: Naming, group: str) -> bool:
-    if getattr(request, "key_type", _GROUP_KEY) != _GROUP_KEY:
-        return False  # FindCoordinator for a transaction
-    if names.group is not None:
-        return bool(getattr(request, names.group) == group)
-    return names.owner_groups and _is_owner(request, names, group)
-
-
-def _names_transaction(request: Any, names: Naming, transactional_id: str) -> bool:
-    if getattr(request, "key_type", _TRANSACTION_KEY) != _TRANSACTION_KEY:
-        return False  # FindCoordinator for a group
-    if names.transaction is not None:
-        return bool(getattr(request, names.transaction) == transactional_id)
-    return names.owner_transactions and _is_owner(request, names, transactional_id)
-
-
-def _is_owner(request: Any, names: Naming, owner: str) -> bool:
+def _is_named(request: Any, names: Naming, key_type: int, field: str | None, owns: bool, wanted: str) -> bool:
+    """Whether a request names that group, or transaction: in a field, or where it names owners of such a kind."""
+    if getattr(request, "key_type", key_type) != key_type:
+        return False  # FindCoordinator for the other kind
+    if field is not None:
+        return bool(getattr(request, field) == wanted)
     array = names.owners
-    if array is None:
+    if not owns or array is None:
         return False
     found = getattr(request, array.field) or ()
-    return owner in found if array.name is None else any(getattr(one, array.name) == owner for one in found)
+    return wanted in found if array.name is None else any(getattr(one, array.name) == wanted for one in found)
 
 
 def _at_once(request: Any) -> Any:

@@ -10,11 +10,13 @@ Not done: voters that are added, whichever version asks.
 
 from __future__ import annotations
 
+from typing import NoReturn
+
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
-from kafkastub.metadata.ids import ZERO
 from kafkastub.state import quorum
+from kafkastub.state.broker_state import BrokerState
 from kafkawire.api import ApiKey
 from kafkawire.error_texts import default_text
 from kafkawire.errors import ErrorCode, KafkaError
@@ -30,18 +32,15 @@ def error_response(request: AddRaftVoterRequest, code: ErrorCode, version: int) 
 
 @handles(ApiKey.ADD_RAFT_VOTER, 0, 1, error_response=error_response)
 def add_raft_voter(ctx: RequestContext, request: AddRaftVoterRequest) -> Outcome:
-    why = _refusal(ctx, request)
-    return AddRaftVoterResponse(error_code=why.code, error_message=why.message)
+    try:
+        _refuse(ctx.state, request)
+    except KafkaError as why:
+        return AddRaftVoterResponse(error_code=why.code, error_message=why.message)
 
 
-def _refusal(ctx: RequestContext, request: AddRaftVoterRequest) -> KafkaError:
+def _refuse(state: BrokerState, request: AddRaftVoterRequest) -> NoReturn:
     """In Kafka's order and words."""
-    state, own_id = ctx.state, ctx.state.cluster.cluster_id
-    if request.cluster_id is not None and request.cluster_id != own_id:
-        text = f'The given id "{request.cluster_id}" doesn\'t match the cluster id "{own_id}"'
-        return KafkaError(ErrorCode.INCONSISTENT_CLUSTER_ID, text)
-    if request.voter_id < 0 or request.voter_directory_id == ZERO:
-        return KafkaError(ErrorCode.INVALID_REQUEST, "Add voter request didn't include a valid voter")
+    quorum.check_voter(state, request, "Add")
     wanted = quorum.controller_listener(state.config)
     # Java's names of listeners are in capitals; it has them in a map that was made for so many
     told = {one.name.upper(): f"{one.host}/<unresolved>:{one.port}" for one in request.listeners}
@@ -52,13 +51,11 @@ def _refusal(ctx: RequestContext, request: AddRaftVoterRequest) -> KafkaError:
             f"Add voter request didn't include the endpoint (Endpoints(endpoints={{{shown}}})) for the default "
             f"listener ListenerName({wanted})"
         )
-        return KafkaError(ErrorCode.INVALID_REQUEST, text)
-    if not quorum.can_change(state):
-        text = "Cluster doesn't support adding voter because the kraft.version feature is 0"
-        return KafkaError(ErrorCode.UNSUPPORTED_VERSION, text)
+        raise KafkaError(ErrorCode.INVALID_REQUEST, text)
+    quorum.check_can_change(state, "adding")
     if request.voter_id in quorum.voter_ids(state.config):
         key = quorum.replica_key(request.voter_id, request.voter_directory_id)
         text = f"The voter id for {key} is already part of the set of voters {quorum.voter_keys(state)}."
-        return KafkaError(ErrorCode.DUPLICATE_VOTER, text)
+        raise KafkaError(ErrorCode.DUPLICATE_VOTER, text)
     text = "Aborted add voter operation for since API_VERSIONS returned an error BROKER_NOT_AVAILABLE"
-    return KafkaError(ErrorCode.REQUEST_TIMED_OUT, text)
+    raise KafkaError(ErrorCode.REQUEST_TIMED_OUT, text)

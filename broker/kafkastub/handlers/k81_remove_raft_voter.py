@@ -9,11 +9,13 @@ Not done: voters that are removed, of several ones.
 
 from __future__ import annotations
 
+from typing import NoReturn
+
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
-from kafkastub.metadata.ids import ZERO
 from kafkastub.state import quorum
+from kafkastub.state.broker_state import BrokerState
 from kafkawire.api import ApiKey
 from kafkawire.error_texts import default_text
 from kafkawire.errors import ErrorCode, KafkaError
@@ -28,21 +30,16 @@ def error_response(request: RemoveRaftVoterRequest, code: ErrorCode, version: in
 
 @handles(ApiKey.REMOVE_RAFT_VOTER, 0, 0, error_response=error_response)
 def remove_raft_voter(ctx: RequestContext, request: RemoveRaftVoterRequest) -> Outcome:
-    why = _refusal(ctx, request)
-    return RemoveRaftVoterResponse(error_code=why.code, error_message=why.message)
+    try:
+        _refuse(ctx.state, request)
+    except KafkaError as why:
+        return RemoveRaftVoterResponse(error_code=why.code, error_message=why.message)
 
 
-def _refusal(ctx: RequestContext, request: RemoveRaftVoterRequest) -> KafkaError:
+def _refuse(state: BrokerState, request: RemoveRaftVoterRequest) -> NoReturn:
     """In Kafka's order and words."""
-    state, own_id = ctx.state, ctx.state.cluster.cluster_id
-    if request.cluster_id is not None and request.cluster_id != own_id:
-        text = f'The given id "{request.cluster_id}" doesn\'t match the cluster id "{own_id}"'
-        return KafkaError(ErrorCode.INCONSISTENT_CLUSTER_ID, text)
-    if request.voter_id < 0 or request.voter_directory_id == ZERO:
-        return KafkaError(ErrorCode.INVALID_REQUEST, "Remove voter request didn't include a valid voter")
-    if not quorum.can_change(state):
-        text = "Cluster doesn't support removing voter because the kraft.version feature is 0"
-        return KafkaError(ErrorCode.UNSUPPORTED_VERSION, text)
+    quorum.check_voter(state, request, "Remove")
+    quorum.check_can_change(state, "removing")
     key = quorum.replica_key(request.voter_id, request.voter_directory_id)
     text = f"Cannot remove voter {key} from the set of voters {quorum.voter_keys(state)}"
-    return KafkaError(ErrorCode.VOTER_NOT_FOUND, text)
+    raise KafkaError(ErrorCode.VOTER_NOT_FOUND, text)

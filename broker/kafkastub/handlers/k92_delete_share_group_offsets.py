@@ -14,54 +14,29 @@ Not done: -
 
 from __future__ import annotations
 
-from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
+from kafkastub.handlers.share_offsets import OffsetsChange
 from kafkastub.security import Operation
 from kafkastub.state.deferred import Steps
-from kafkastub.state.group_protocols import serves_share_protocol
-from kafkastub.state.share_lazy_imports import changed_offsets, refusal_text
 from kafkawire.api import ApiKey
-from kafkawire.errors import ErrorCode, KafkaError
 
 if TYPE_CHECKING:
     from kafkawire.messages.delete_share_group_offsets_request import DeleteShareGroupOffsetsRequest
-    from kafkawire.messages.delete_share_group_offsets_response import DeleteShareGroupOffsetsResponse
-
-_NOT_SERVED: Final = "The version of API is not supported."
 
 
-def error_response(
-    request: DeleteShareGroupOffsetsRequest, code: ErrorCode, version: int
-) -> DeleteShareGroupOffsetsResponse:
-    """The code at the top, with its text."""
-    return _failed(KafkaError(code))
+def _deleted(*asked: Any) -> Steps:
+    from kafkastub.state.share_group_offsets import deleted
+
+    return deleted(*asked)
 
 
-@handles(ApiKey.DELETE_SHARE_GROUP_OFFSETS, 0, 0, error_response=error_response)
+_CHANGE: Final = OffsetsChange(ApiKey.DELETE_SHARE_GROUP_OFFSETS, Operation.DELETE, _deleted)
+
+
+@handles(ApiKey.DELETE_SHARE_GROUP_OFFSETS, 0, 0, error_response=_CHANGE.error_response)
 def delete_share_group_offsets(ctx: RequestContext, request: DeleteShareGroupOffsetsRequest) -> Outcome:
-    state = ctx.state
-    if not serves_share_protocol(state):
-        return _failed(KafkaError(ErrorCode.UNSUPPORTED_VERSION, _NOT_SERVED))
-    if state.authorizer is not None and not ctx.access.to_group(Operation.DELETE, request.group_id):
-        return _failed(KafkaError(ErrorCode.GROUP_AUTHORIZATION_FAILED))
-
-    def begin() -> Steps:
-        from kafkastub.state.share_group_offsets import deleted
-
-        return deleted(state, request, partial(_may_read, ctx), ctx.broker_ms, ctx.timer_ms)
-
-    return changed_offsets(state, begin, _failed)
-
-
-def _may_read(ctx: RequestContext, name: str) -> bool:
-    return ctx.state.authorizer is None or ctx.access.to_topic(Operation.READ, name)
-
-
-def _failed(error: KafkaError) -> DeleteShareGroupOffsetsResponse:
-    from kafkawire.messages.delete_share_group_offsets_response import DeleteShareGroupOffsetsResponse
-
-    return DeleteShareGroupOffsetsResponse(error_code=error.code, error_message=refusal_text(error))
+    return _CHANGE.answer(ctx, request)

@@ -89,11 +89,9 @@ def key_store(settings: ListenerSettings) -> KeyStore | None:
         if key is None or chain is None:
             settings.refuse(given, f"{missing} must be set too")
         return _pem_keys(settings, "ssl.keystore.key", f"{chain}\n{key}", key_password)
-    if location is None:
-        if password is not None:
-            settings.refuse("ssl.keystore.password", "there is no ssl.keystore.location that it is for")
+    data = _file(settings, "keystore", location, password)
+    if data is None:
         return None
-    data = _file(settings, "ssl.keystore.location", location)
     if _kind(settings, "keystore", kind, data) == PEM:
         if password is not None:
             settings.refuse("ssl.keystore.password", "a PEM file has none; its key's is ssl.key.password")
@@ -119,11 +117,9 @@ def trust_store(settings: ListenerSettings) -> str | None:
         if location is not None:
             settings.refuse(name, "ssl.truststore.location is set too, and only one of them may be")
         return _pem_certificates(settings, name, inline)
-    if location is None:
-        if password is not None:
-            settings.refuse("ssl.truststore.password", "there is no ssl.truststore.location that it is for")
+    data = _file(settings, "truststore", location, password)
+    if data is None:
         return None
-    data = _file(settings, "ssl.truststore.location", location)
     if _kind(settings, "truststore", kind, data) == PEM:
         if password is not None:
             settings.refuse("ssl.truststore.password", "a PEM file has none")
@@ -134,7 +130,13 @@ def trust_store(settings: ListenerSettings) -> str | None:
     return b"".join(certificates).decode()
 
 
-def _file(settings: ListenerSettings, name: str, location: str) -> bytes:
+def _file(settings: ListenerSettings, store: str, location: str | None, password: str | None) -> bytes | None:
+    """What is in a store's file; None where there is none. Raises ConfigError."""
+    name = f"ssl.{store}.location"
+    if location is None:
+        if password is not None:
+            settings.refuse(f"ssl.{store}.password", f"there is no {name} that it is for")
+        return None
     try:
         return Path(location).read_bytes()
     except OSError as error:

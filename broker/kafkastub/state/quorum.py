@@ -8,13 +8,18 @@ Kafka: ``KafkaRaftClient``, ``LeaderState``.
 from __future__ import annotations
 
 import random
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kafkastub.config import BrokerConfig
 from kafkastub.metadata import random_uuid, uuid_text
 from kafkastub.metadata.features import KRAFT
 from kafkastub.metadata.ids import ZERO
 from kafkastub.state.broker_state import BrokerState
+from kafkawire.errors import ErrorCode, KafkaError
+
+if TYPE_CHECKING:
+    from kafkawire.messages.add_raft_voter_request import AddRaftVoterRequest
+    from kafkawire.messages.remove_raft_voter_request import RemoveRaftVoterRequest
 
 _FORGOTTEN_AFTER_MS: Final = 300_000
 """So long a node that has stopped is told as one that looks on."""
@@ -58,6 +63,31 @@ def leader_id(config: BrokerConfig) -> int:
 def can_change(state: BrokerState) -> bool:
     """Whether voters may come and go (KIP-853)."""
     return state.features.level(KRAFT) >= 1
+
+
+def check_voter(state: BrokerState, request: AddRaftVoterRequest | RemoveRaftVoterRequest, change: str) -> None:
+    """Whether the request means this cluster, and a voter. Raises KafkaError with Kafka's words.
+
+    Args:
+        change: "Add" or "Remove".
+    """
+    own_id = state.cluster.cluster_id
+    if request.cluster_id is not None and request.cluster_id != own_id:
+        text = f'The given id "{request.cluster_id}" doesn\'t match the cluster id "{own_id}"'
+        raise KafkaError(ErrorCode.INCONSISTENT_CLUSTER_ID, text)
+    if request.voter_id < 0 or request.voter_directory_id == ZERO:
+        raise KafkaError(ErrorCode.INVALID_REQUEST, f"{change} voter request didn't include a valid voter")
+
+
+def check_can_change(state: BrokerState, changing: str) -> None:
+    """Raises KafkaError with Kafka's words where the quorum is a static one.
+
+    Args:
+        changing: "adding" or "removing".
+    """
+    if not can_change(state):
+        text = f"Cluster doesn't support {changing} voter because the kraft.version feature is 0"
+        raise KafkaError(ErrorCode.UNSUPPORTED_VERSION, text)
 
 
 def directory_id(state: BrokerState, node_id: int) -> bytes:

@@ -68,20 +68,6 @@ def _bringing_in(modules: Sequence[str], steps: Callable[[], Steps], at_once: in
     return (yield from steps())
 
 
-def changed_offsets(
-    state: BrokerState, steps: Callable[[], Steps], failed: Callable[[KafkaError], Message]
-) -> Message | Deferred:
-    """`served` for the APIs 91 and 92, where what the steps raise stands at the top of the answer."""
-
-    def refusable() -> Steps:
-        try:
-            return (yield from steps())
-        except KafkaError as error:
-            return failed(error)
-
-    return served(state, OFFSETS, refusable, AT_ONCE, lambda code: failed(KafkaError(code)))
-
-
 def refusal_text(error: KafkaError) -> str | None:
     """What the APIs 90 to 92 say of a group that is refused."""
     return _NOT_HERE if error.code == ErrorCode.NOT_COORDINATOR else text_of(error)

@@ -9,6 +9,7 @@ from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import Handler, Registration
 from kafkastub.layers.acls.described_groups import describing
+from kafkastub.layers.acls.heartbeats import heartbeats
 from kafkastub.layers.split import about, once_each, split
 from kafkastub.security import Operation, ResourceType
 from kafkastub.security.access import Access
@@ -19,7 +20,6 @@ from kafkastub.state.pace import paced
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode
 from kafkawire.messages.consumer_group_describe_response import DescribedGroup
-from kafkawire.messages.consumer_group_heartbeat_request import ConsumerGroupHeartbeatRequest
 from kafkawire.messages.delete_groups_request import DeleteGroupsRequest
 from kafkawire.messages.describe_groups_request import DescribeGroupsRequest
 from kafkawire.messages.find_coordinator_request import FindCoordinatorRequest
@@ -263,21 +263,8 @@ def _delete_groups(api: Registration) -> Handler:
 
 
 def _consumer_heartbeat(api: Registration) -> Handler:
-    """Read on the group, Describe on each topic that is named; what a regular expression finds is the handler's."""
-    handler = api.handler
-
-    def guard(ctx: RequestContext, request: ConsumerGroupHeartbeatRequest) -> Outcome:
-        if not serves_consumer_protocol(ctx.state):
-            return handler(ctx, request)  # it is refused for that first
-        access = ctx.access
-        if not access.to_group(Operation.READ, request.group_id):
-            return api.error_response(request, _GROUP_REFUSED, ctx.api_version)
-        names = dict.fromkeys(request.subscribed_topic_names or ())
-        if not all(access.to_topic(Operation.DESCRIBE, name) for name in names):
-            return api.error_response(request, _TOPIC_REFUSED, ctx.api_version)
-        return handler(ctx, request)
-
-    return guard
+    """As `heartbeats`; what a regular expression finds is the handler's."""
+    return heartbeats(api, serves_consumer_protocol)
 
 
 def _consumer_describe(api: Registration) -> Handler:

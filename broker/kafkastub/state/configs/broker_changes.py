@@ -65,7 +65,9 @@ def check_broker(
     state: BrokerState, node_id: int, name: str, changes: Sequence[tuple[str, int, str | None]], *, replace: bool
 ) -> dict[str, str]:
     """What would be configured. Raises KafkaError for what a broker refuses before it asks the controller."""
-    _check_node(node_id, name)
+    if name and named_node(name) != node_id:
+        message = f"Unexpected broker id, expected {node_id}, but received {name}"
+        raise KafkaError(ErrorCode.INVALID_REQUEST, message)
     texts = _changed(_current(state, name), changes, replace)
     _check_dynamic(texts, per_broker=bool(name))
     _check_threads(state, texts)
@@ -80,16 +82,12 @@ def _current(state: BrokerState, name: str) -> Mapping[str, str]:
     return config.dynamic_broker if name else config.dynamic_default
 
 
-def _check_node(node_id: int, name: str) -> None:
-    if not name:
-        return
+def named_node(name: str) -> int:
+    """The node of a resource by its name. Raises KafkaError."""
     try:
-        named = int(name)
+        return int(name)
     except ValueError:
         raise KafkaError(ErrorCode.INVALID_REQUEST, f"Node id must be an integer, but it is: {name}") from None
-    if named != node_id:
-        message = f"Unexpected broker id, expected {node_id}, but received {name}"
-        raise KafkaError(ErrorCode.INVALID_REQUEST, message)
 
 
 def _changed(

@@ -17,7 +17,7 @@ from kafkastub.config.other import InvalidClientMetrics, validate_client_metrics
 from kafkastub.metadata import invalid_topic_name
 from kafkastub.metadata.loggers import KNOWN, ROOT
 from kafkastub.state.broker_state import BrokerState
-from kafkastub.state.configs.broker_changes import change_broker
+from kafkastub.state.configs.broker_changes import change_broker, named_node
 from kafkastub.state.configs.entries import ResourceType
 from kafkastub.state.configs.operations import Change, Op, edited_list
 from kafkastub.state.telemetry import MOST_PLACES
@@ -161,11 +161,7 @@ def _store(stored: dict[str, dict[str, str]], name: str, overrides: dict[str, st
 
 def _alter_loggers(state: BrokerState, node_id: int, name: str, changes: Sequence[Change], validate_only: bool) -> None:
     """Kafka: RuntimeLoggerManager."""
-    try:
-        named = int(name)
-    except ValueError:
-        raise KafkaError(ErrorCode.INVALID_REQUEST, f"Node id must be an integer, but it is: {name}") from None
-    if named != node_id:
+    if named_node(name) != node_id:
         message = f"Unexpected node id. Expected {node_id}, but received {name}"
         raise KafkaError(ErrorCode.INVALID_REQUEST, message)
     levels = state.cluster.logger_levels

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Sequence
 from kafkastub.coordinator import partition_for
 from kafkastub.state.internal_topics.contract import R
 from kafkastub.state.internal_topics.internal_topic import InternalTopic
-from kafkastub.storage import LogSettings
 from kafkastub.storage.batches import FoundBatch
 from kafkastub.storage.kept_log import KeptLog
 from kafkastub.storage.state_log import PLAIN, BatchForm, Snapshot, StateLog
@@ -19,7 +18,9 @@ from kafkawire.records import NewRecord
 
 
 class KeptTopic(InternalTopic[R]):
-    """See the module. All of its logs are `KeptLog`."""
+    """See the module."""
+
+    _kind = KeptLog
 
     @property
     def records(self) -> int:
@@ -30,20 +31,6 @@ class KeptTopic(InternalTopic[R]):
     def overfull(self) -> bool:
         """Whether it has more records than are to be remembered, or they weigh more."""
         return self._count > self._trigger or self._weight > self._heaviest
-
-    def create_log(self, name: str, settings: LogSettings, leader_epoch: int = 0) -> StateLog:
-        log = KeptLog(
-            name,
-            settings,
-            leader_epoch,
-            partition=len(self.logs),
-            writer=self,
-            encoded=self._encoded,
-            compression=self._compression,
-        )
-        self.logs.append(log)
-        self._places[log] = {}
-        return log
 
     def log_of(self, owner: str) -> StateLog:
         if not self._partitions:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, Generic
+from typing import Any, ClassVar, Final, Generic
 
 from kafkastub.coordinator import partition_for
 from kafkastub.state.internal_topics.contract import (
@@ -53,6 +53,8 @@ class TopicLogs(Generic[R]):
         watched: somebody may wait for a log to grow.
     """
 
+    _kind: ClassVar[type[StateLog]] = StateLog
+    """What its logs are."""
     logs: list[StateLog]
     watched: bool
     _encoded: EncodedBatches
@@ -111,7 +113,7 @@ class TopicLogs(Generic[R]):
 
     def create_log(self, name: str, settings: LogSettings, leader_epoch: int = 0) -> StateLog:
         """The log of the next partition."""
-        log = StateLog(
+        log = self._kind(
             name,
             settings,
             leader_epoch,
