@@ -111,6 +111,35 @@ def test_what_the_log_has_lost_by_compaction_is_archived():
     assert context.seen() == ["0-4 archived x1", "5-9 acquired x2 other"]
 
 
+def test_records_of_others_are_told_though_a_transaction_beside_them_was_aborted():
+    context = SharePartitionContext()
+    context.log = [LogBatch(0, 4, 5, True), LogBatch(5, 9, 6), LogBatch(10, 14, 7, True)]
+    context.aborted = [AbortedTransaction(7, 10)]
+    assert context.fetch(size=5) == ["0-4x1", "5-9x1"]
+    assert context.seen() == ["0-4 acquired x1 m", "5-9 acquired x1 m", "10-14 archived x1"]
+
+
+def test_what_was_delivered_often_waits_for_what_comes_before_it():
+    context = of(5, 5, delivery_count_limit=10)
+    context.fetch("first", most=3)
+    for _ in range(5):
+        context.fetch("second", most=3)
+        context.write(context.partition.release("second"))
+    context.write(context.partition.release("first"))
+    assert context.fetch() == ["0-4x2"]
+    assert context.fetch() == ["5-6x6"]
+
+
+def test_a_record_that_is_delivered_for_the_last_time_waits_for_those_before_it():
+    context = of(4, delivery_count_limit=3)
+    context.fetch()
+    context.say("m", (2, 3, RELEASE))
+    assert context.fetch("other") == ["2-3x2"]
+    context.say("other", (2, 3, RELEASE))
+    context.say("m", (0, 1, RELEASE))
+    assert [context.fetch() for _ in range(3)] == [["0-1x2"], ["2-2x3"], ["3-3x3"]]
+
+
 # -- acknowledging -----------------------------------------------------------------------------------------------------
 
 
@@ -181,6 +210,24 @@ def test_what_is_wrong_changes_nothing(member: str, said: list[tuple[int, int, i
     assert "".join(before) == "0-4 acquired x1 m5-9 acquired x1 m"
     assert all(" acquired x1 m" in one for one in context.seen())
     assert context.partition.delivery_complete_count == 0
+
+
+def test_what_was_never_there_may_be_acknowledged_with_what_was():
+    """As where compaction has left a gap between two batches: the first of them stays as it was."""
+    context = of(5)
+    context.fetch()
+    context.log.append(LogBatch(8, 9))
+    assert context.fetch() == ["8-9x1"]
+    context.say("m", (6, 9, ACCEPT))
+    assert context.seen() == ["0-4 acquired x1 m", "8-9 acknowledged x1"]
+
+
+def test_neighbours_are_one_again_whichever_was_said_last():
+    context = of(4)
+    context.fetch()
+    context.say("m", (2, 2, ACCEPT))
+    context.say("m", (1, 1, ACCEPT))
+    assert context.seen() == ["0-0 acquired x1 m", "1-2 acknowledged x1", "3-3 acquired x1 m"]
 
 
 def test_nothing_in_flight_is_not_found():
@@ -308,6 +355,13 @@ def test_what_a_member_had_is_given_back_as_its_session_ends():
     assert context.seen() == ["0-4 available x1", "5-9 acquired x1 two"]
 
 
+def test_a_lock_does_not_end_before_its_time():
+    context = of(5)
+    context.fetch()
+    transition = context.partition.expire_locks(LOCK_MS - 1)
+    assert (context.write(transition), context.seen()) == ([], ["0-4 acquired x1 m"])
+
+
 # -- the log's start, dead letters, what was kept ----------------------------------------------------------------------
 
 
@@ -323,6 +377,30 @@ def test_the_log_loses_records_that_are_in_flight():
     assert context.seen() == ["5-6 acquired x1 two", "7-9 acknowledged x1"]
     assert context.wait(LOCK_MS) == [StateBatch(5, 6, 4, 1)]
     assert (context.partition.start_offset, context.fetch()) == (10, ["10-14x1"])
+
+
+def test_the_log_loses_all_that_is_known():
+    context = of(5, 5)
+    context.partition.log_start_moved(3)
+    assert (context.partition.start_offset, context.fetch(most=2)) == (3, ["3-4x1"])
+    context.partition.log_start_moved(2)
+    assert context.partition.start_offset == 3  # it does not go back
+    context.say("m", (3, 3, ACCEPT))
+    context.begin("m", (4, 4, RENEW))
+    context.partition.log_start_moved(9)
+    context.partition.move_start()
+    assert (context.partition.start_offset, context.seen()) == (9, ["3-3 acknowledged x1", "4-4 acquired x1 m"])
+    assert context.partition.delivery_complete_count == 0
+
+
+def test_the_log_loses_a_part_of_what_is_being_released():
+    context = of(10)
+    context.fetch()
+    transition = context.begin("m", (0, 9, RELEASE))
+    context.partition.log_start_moved(5)
+    context.write(transition)
+    assert context.seen() == ["0-4 archived x1", "5-9 available x1"]
+    assert context.fetch("other") == ["5-9x2"]
 
 
 def test_a_fenced_partition_gives_nothing():

@@ -141,18 +141,14 @@ def _batches_of(state: PartitionState, batch: AcknowledgementBatch) -> list[InFl
 def _acknowledge_batch(said: _Said, batch: AcknowledgementBatch, in_flight: InFlightBatch) -> None:
     if not in_flight.by_offset:
         run = in_flight.runs[0]
-        if not run.member_id:
+        if not run.member_id:  # somebody has what is acquired, and nothing else
             raise _invalid_state("The batch cannot be acknowledged. The batch is not in the acquired state.")
         if run.member_id != said.member_id:
             raise _invalid_state("Member is not the owner of batch record")
         is_whole = in_flight.first >= batch.first_offset and in_flight.last <= batch.last_offset
         if is_whole and len(batch.types) == 1 and not said.state.has_start_within(in_flight):
-            if run.state is not _ACQUIRED:
-                raise _invalid_state("The batch cannot be acknowledged. The batch is not in the acquired state.")
             _say(said, run, batch.types[0])
             return
-        if run.state is not _ACQUIRED:
-            raise _invalid_state("The batch cannot be acknowledged. The subset batch is not in the acquired state.")
         in_flight.by_offset = True
     _acknowledge_offsets(said, batch, in_flight)
 
