@@ -22,7 +22,6 @@ from pathlib import Path
 from bench.contestants import Contestant
 
 TOGETHER, APART = "together", "apart"
-PLACEMENTS = (TOGETHER, APART)
 
 
 def _allowed() -> set[int]:

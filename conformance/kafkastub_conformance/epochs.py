@@ -11,8 +11,6 @@ from kafkastub_conformance.expecting import Answer, expect, expect_that
 from kafkawire.errors import ErrorCode as E
 
 REBALANCE_MS = 60_000
-NAMES_FROM = 1
-"""From this version of ConsumerGroupHeartbeat on there are regular expressions."""
 
 Owned = dict[bytes, list[int]]
 """Partitions by topic id."""

@@ -168,7 +168,7 @@ MUTANTS = (
     Mutant("handlers/k57_update_features.py", "_LAST_WITH_RESULTS: Final = 1", "_LAST_WITH_RESULTS: Final = 0", "UpdateFeatures"),
     Mutant("handlers/k55_describe_quorum.py", "if asked != [(CLUSTER_METADATA, [0])]:", "if not any(name == CLUSTER_METADATA for name, _ in asked):", "DescribeQuorum"),
     Mutant("handlers/k94_unregister_controller.py", "ErrorCode.INVALID_REQUEST, error", "ErrorCode.NONE, error", "UnregisterController"),
-    Mutant("handlers/k80_add_raft_voter.py", "ErrorCode.INCONSISTENT_CLUSTER_ID", "ErrorCode.INVALID_REQUEST", "AddRaftVoter"),
+    Mutant("state/quorum.py", "ErrorCode.INCONSISTENT_CLUSTER_ID", "ErrorCode.INVALID_REQUEST", "AddRaftVoter"),
     Mutant("handlers/k18_api_versions.py", "    return ErrorCode.REBOOTSTRAP_REQUIRED", "    return None", "ApiVersions"),
     Mutant("handlers/k18_api_versions.py", "(cluster_id is None) != (node_id == -1)", "False", "ApiVersions"),
     Mutant("security/quotas.py", "if finite and not isfinite(value)", "if False", "AlterClientQuotas"),

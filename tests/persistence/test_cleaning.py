@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from kafkastub import KafkaStub
 from kafkastub.state.internal_topics import durable_topic
-from kafkastub.storage.disk.cleaning import last_of_each_key, with_changes
+from kafkastub.storage.disk.cleaning import last_committed_of_each_key, with_changes
 from kafkawire.records import NewRecord, build_batch, read_batch, split_batches
 from tests.persistence.speaker import Speaker
 
@@ -94,7 +94,7 @@ def test_the_last_record_of_each_key_is_left_and_no_tombstone(tmp_path: Path):
         [_batch(0, b"a", b"b", b"c"), _batch(3, b"a")],
         [_batch(4, b"b", value=None), _batch(5, b"d"), _batch(6, b"e", value=None)],
     )
-    size = last_of_each_key(paths)
+    size = last_committed_of_each_key(())(paths)
     assert _keys(paths[0]) == [(2, b"c"), (3, b"a"), (5, b"d")]
     assert paths[0].stat().st_size == size
     assert [path.name for path in tmp_path.iterdir()] == [paths[0].name]
@@ -102,9 +102,9 @@ def test_the_last_record_of_each_key_is_left_and_no_tombstone(tmp_path: Path):
 
 def test_what_a_cleaning_has_left_of_a_batch_is_not_lost_by_the_next(tmp_path: Path):
     paths = _segments(tmp_path, [_batch(0, b"a", b"b", b"c")], [_batch(3, b"a", b"c")])
-    last_of_each_key(paths)
+    last_committed_of_each_key(())(paths)
     assert _keys(paths[0]) == [(1, b"b"), (3, b"a"), (4, b"c")]
-    last_of_each_key(paths[:1])
+    last_committed_of_each_key(())(paths[:1])
     assert _keys(paths[0]) == [(1, b"b"), (3, b"a"), (4, b"c")]
 
 
@@ -129,5 +129,5 @@ def test_what_is_left_is_what_a_reader_of_everything_would_know(batches: list[li
             offset += 1
     with TemporaryDirectory() as directory:
         paths = _segments(Path(directory), encoded[: len(encoded) // 2], encoded[len(encoded) // 2 :])
-        last_of_each_key(paths)
+        last_committed_of_each_key(())(paths)
         assert sorted((at, key) for at, key in _keys(paths[0])) == sorted((at, key) for key, at in expected.items())

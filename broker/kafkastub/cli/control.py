@@ -72,7 +72,9 @@ class Control:
     def _opened(self, method: str, target: str, body: bytes | IO[bytes] | None) -> Iterator[HTTPResponse]:
         connection = HTTPConnection(*self._address, timeout=self._timeout)
         try:
-            headers = {} if body is None or isinstance(body, bytes) else {"Content-Length": str(_size(body))}
+            headers = {}
+            if body is not None and not isinstance(body, bytes):
+                headers["Content-Length"] = str(os.fstat(body.fileno()).st_size)
             if self._token is not None:
                 headers["Authorization"] = f"Bearer {self._token}"
             connection.request(method, target, body, headers)
@@ -89,10 +91,6 @@ class Control:
             ) from None
         finally:
             connection.close()
-
-
-def _size(file: IO[bytes]) -> int:
-    return os.fstat(file.fileno()).st_size
 
 
 def _sentence(response: HTTPResponse) -> str:

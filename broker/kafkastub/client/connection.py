@@ -78,7 +78,7 @@ class Connection:
         try:
             self._stream = connector(host, port, timeout)
         except TimeoutError:
-            raise TimedOut(f"{self.address} did not accept a connection within {_shown(timeout)}") from None
+            raise TimedOut(f"{self.address} did not accept a connection within {timeout:g} s") from None
         except OSError as error:
             raise NotListening(f"nobody listens at {self.address}: {_reason(error)}") from None
 
@@ -222,10 +222,6 @@ def _own_version() -> str:
         return version("kafkastub")
     except PackageNotFoundError:  # run from a checkout that is not installed
         return "unknown"
-
-
-def _shown(seconds: float) -> str:
-    return f"{seconds:g} s"
 
 
 def _reason(error: OSError) -> str:

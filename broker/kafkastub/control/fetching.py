@@ -124,7 +124,7 @@ def last_fetches(walked: Iterator[tuple[int, Raw]], read: Reading, wanted: Wante
     seen: set[tuple[int, bytes]] = set()
     for sequence, raw in islice(walked, MOST):
         yield None
-        key = -1 if raw.outcome is Outcome.CLOCK else _key(raw.data[raw.start : raw.start + 2])
+        key = -1 if raw.outcome is Outcome.CLOCK else int.from_bytes(raw.data[raw.start : raw.start + 2], signed=True)
         if key not in _OF_READERS:
             continue
         if raw.end - raw.start <= _SHORT:  # idle clients ask for the same again and again
@@ -286,7 +286,3 @@ def refusals(walked: Iterator[tuple[int, Raw]], read: Reading, group: str) -> It
             about = (now - raw.started) / 1e9
             refused[client] = Refusal(client, entry.api, entry.error_names[0], entry.topics, about)
     yield [refused[client] for client in sorted(members & refused.keys())]
-
-
-def _key(data: bytes) -> int:
-    return int.from_bytes(data, signed=True)

@@ -175,10 +175,6 @@ class Cluster:
         topic = self._by_id.get(topic_id)
         return self._gone.get(topic_id) if topic is None else topic.name
 
-    def has_partition(self, name: str, index: int) -> bool:
-        topic = self.topics.get(name)
-        return topic is not None and 0 <= index < len(topic.partitions)
-
     def colliding_topic(self, name: str) -> str | None:
         """An existing topic whose name equals this one's but for ``.`` and ``_`` (itself included), if any."""
         if "." not in name and "_" not in name:

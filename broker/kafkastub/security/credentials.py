@@ -13,7 +13,6 @@ from kafkastub.security.delegation_tokens import DelegationTokens
 from kafkastub.security.sasl import Mechanism, ScramCredential, Token
 from kafkastub.security.tokens import jaas_options, unsecured, unsecured_validator
 
-SASL_PROTOCOLS: Final = ("SASL_PLAINTEXT", "SASL_SSL")
 USERS: Final = "kafkastub.users"
 MECHANISMS: Final = (sasl.PLAIN, sasl.SCRAM_SHA_256, sasl.SCRAM_SHA_512, sasl.OAUTHBEARER)
 _ENABLED: Final = "sasl.enabled.mechanisms"

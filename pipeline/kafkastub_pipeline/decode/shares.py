@@ -107,7 +107,11 @@ def _keyed(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             key = _key_of(row["key"])
             if key is not None:
                 names = ("log_partition", "log_offset", "log_ms", "key", "value")
-                about = {"group_id": key.group_id, "topic_id": _text_of(key.topic_id), "partition": key.partition}
+                about = {
+                    "group_id": key.group_id,
+                    "topic_id": str(uuid.UUID(bytes=bytes(key.topic_id))),
+                    "partition": key.partition,
+                }
                 rows.append(about | {name: row[name] for name in names})
         if rows:
             yield pa.RecordBatch.from_pylist(rows, schema=_KEYED)
@@ -121,10 +125,6 @@ def _key_of(key: bytes | None) -> Any:
         return decode_from(_KEYS[kind][0], 0, key, 2)[0]
     except MalformedMessage:
         return None
-
-
-def _text_of(topic_id: bytes) -> str:
-    return str(uuid.UUID(bytes=bytes(topic_id)))
 
 
 def _folded(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -178,7 +178,8 @@ def routes(hosted: Hosted) -> APIRouter:
     async def wait(query: Annotated[WaitQuery, Query()], request: Request) -> Response:
         waiting.take(request.state.connection)
         entry, raw = await while_there(request, _wait(book, query.wanted(), query.timeout))
-        return _json(b'{"entry":' + await book.of_entry(raw, partial(shown, entry, query.shape)) + b"}")
+        told = await book.of_entry(raw, partial(shown, entry, query.shape))
+        return Response(b'{"entry":' + told + b"}", media_type="application/json")
 
     @router.get(
         "/follow",
@@ -243,10 +244,6 @@ async def _together(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
             held, size = [], 0
     if held:
         yield b"".join(held)
-
-
-def _json(content: bytes) -> Response:
-    return Response(content, media_type="application/json")
 
 
 async def _export(book: Book, wanted: dict[str, Any], shape: Shape) -> AsyncIterator[bytes]:

@@ -12,7 +12,6 @@ from kafkawire.errors import MalformedMessage
 from kafkawire.records import Record as LogRecord
 
 R = TypeVar("R")
-R_contra = TypeVar("R_contra", contravariant=True)
 
 
 class RecordCodec(Protocol[R]):

@@ -103,10 +103,6 @@ class Writing:
         for held in self._held.pop(group_id, ()):
             held.done(self._write(held.live, held.transition, now))
 
-    def held_of(self, group_id: str) -> int:
-        """How many transitions of a group are held."""
-        return len(self._held.get(group_id, ()))
-
     def write(self, live: Live, transition: Transition, now: Moment, done: Done) -> None:
         """What a member has begun; `done` is called at once, or when a test lets it go."""
         if not transition.writes:

@@ -58,13 +58,8 @@ def with_changes(changes: Mapping[int, bytes | None]) -> Rewrite:
     return rewrite
 
 
-def last_of_each_key(paths: Sequence[Path]) -> int:
-    """The last record of every key; no tombstone. The segments are the first of their log, without transactions."""
-    return last_committed_of_each_key(())(paths)
-
-
 def last_committed_of_each_key(aborted: Sequence[AbortedTransaction]) -> Rewrite:
-    """The same with transactions.
+    """The last record of every key; no tombstone. The segments are the first of their log.
 
     Every transaction in them is decided; `aborted` has those that left
     nothing. What the others wrote is in no transaction any more: nobody has to wait for their markers, which go.
