@@ -70,6 +70,8 @@ def test_values_are_read_as_kafka_reads_them(name: str, given: object, value: ob
         ("log.retention.ms", "0"),
         ("log.retention.hours", 0),
         ("log.roll.ms", 0),
+        ("log.roll.jitter.ms", -1),
+        ("cordoned.log.dirs", "/nowhere"),
         ("offsets.topic.compression.codec", 9),
         ("log.cleaner.dedupe.buffer.size", 1000),
         ("replica.fetch.wait.max.ms", 40000),

@@ -228,6 +228,32 @@ def test_a_compacted_topic_wants_keys(codec: int):
     desk.fill(batch(b"a", None, compression=codec))
 
 
+@pytest.mark.behaviour("PR-12")
+@pytest.mark.parametrize("codec", [Compression.NONE, Compression.GZIP])
+def test_a_compacted_topic_that_compresses_wants_keys(codec: int):
+    desk = Desk()
+    desk.topic(cleanup_policy="compact", compression_type="zstd")
+    answer = desk.produce(
+        build_batch([NewRecord(b"k", b"a", START_MS), NewRecord(None, b"b", START_MS)], compression=codec)
+    )
+    assert answer.error_code == ErrorCode.INVALID_RECORD
+    assert [one.batch_index for one in answer.record_errors] == [1]
+
+
+@pytest.mark.behaviour("PR-13")
+@pytest.mark.parametrize("kind", ["producer", "zstd"])
+def test_records_without_keys_are_told_with_those_whose_time_is_wrong(kind: str):
+    desk = Desk()
+    desk.topic(cleanup_policy="compact", compression_type=kind, message_timestamp_before_max_ms="1000")
+    mixed = [NewRecord(None, b"a", START_MS), NewRecord(b"k", b"b", START_MS - 1001), NewRecord(b"k", b"c", START_MS)]
+    answer = desk.produce(build_batch(mixed))
+    assert answer.error_code == ErrorCode.INVALID_TIMESTAMP
+    without_key, too_old = answer.record_errors
+    assert (without_key.batch_index, too_old.batch_index) == (0, 1)
+    assert without_key.batch_index_error_message.startswith("Compacted topic cannot accept message without key")
+    assert too_old.batch_index_error_message.startswith(f"Timestamp {START_MS - 1001} of message with offset 1")
+
+
 @pytest.mark.behaviour("PR-33")
 @pytest.mark.parametrize("codec", [Compression.NONE, Compression.GZIP])
 def test_an_answer_names_so_many_bad_records(codec: int, monkeypatch: pytest.MonkeyPatch):

@@ -122,11 +122,8 @@ _COORDINATOR_TEXTS: Final[dict[str, str]] = {
 
 BROKER_TEXTS: Final[dict[str, str]] = _group_texts() | _COORDINATOR_TEXTS
 for _topic_name, _sources in TOPIC_SYNONYMS.items():
-    if _topic_name in TOPIC_TEXTS:
-        for _name, _ in _sources:
-            BROKER_TEXTS.setdefault(
-                _name, f"For topics without a {_topic_name} of their own: {TOPIC_TEXTS[_topic_name]}"
-            )
+    for _name, _ in _sources:
+        BROKER_TEXTS.setdefault(_name, f"For topics without a {_topic_name} of their own: {TOPIC_TEXTS[_topic_name]}")
 
 GROUP_TEXTS: Final[dict[str, str]] = {
     name: BROKER_TEXTS[broker_name]

@@ -18,7 +18,6 @@ from .definition import whole
 from .errors import ConfigError
 
 PLAINTEXT: Final = "PLAINTEXT"
-SERVED_PROTOCOLS: Final = (PLAINTEXT, "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 TLS_PROTOCOLS: Final = ("SSL", "SASL_SSL")
 _PROTOCOLS: Final = (PLAINTEXT, "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 _ENDPOINT: Final = re.compile(r"(.*)://\[?([0-9a-zA-Z\-%._:]*)]?:(-?[0-9]+)")
@@ -111,7 +110,6 @@ def configured_listeners(config: BrokerConfig, advertised: str | None = None) ->
         _refuse(LISTENERS, config, "it names a listener for controllers only, and the stub has none")
     told = _advertised(config, served, protocols, controllers)
     listeners = Listeners(served, told if advertised is None else {})
-    _check_protocols(served)
     _check_users(config, served)
     if advertised is not None:
         return advertise(listeners, advertised)
@@ -269,15 +267,6 @@ def _check_advertised(config: BrokerConfig, told: Mapping[str, Address]) -> None
     if between not in told:
         what = f"{_INTER_BROKER}={between} is refused" if _INTER_BROKER in static else f"{_INTER_BROKER} is needed"
         raise ConfigError(f"{what}: it must be one of the advertised listeners {', '.join(told)}")
-
-
-def _check_protocols(served: Iterable[Listener]) -> None:
-    for one in served:
-        if one.protocol not in SERVED_PROTOCOLS:
-            raise ConfigError(
-                f"{LISTENERS}={one.name}://{one.host}:{one.port} is refused: its protocol is {one.protocol}, and the "
-                f"stub serves {', '.join(SERVED_PROTOCOLS)} only; map it with {PROTOCOL_MAP}={one.name}:PLAINTEXT"
-            )
 
 
 def _shifted(port: int, by: int, name: str) -> int:

@@ -232,9 +232,7 @@ def matcher(wanted: dict[str, Any]) -> Callable[[Entry], bool]:
     tests: list[Callable[[Entry], bool]] = []
     for name, value in wanted.items():
         _check_kind(name, value)
-        test = _test(name, value)
-        if test is not None:
-            tests.append(test)
+        tests.append(_test(name, value))
     return lambda entry: all(test(entry) for test in tests)
 
 
@@ -248,7 +246,7 @@ def _check_kind(name: str, value: Any) -> None:
         raise ValueError(f"{name}={value!r} is refused: a sequence number is wanted, or a datetime with its zone")
 
 
-def _test(name: str, value: Any) -> Callable[[Entry], bool] | None:
+def _test(name: str, value: Any) -> Callable[[Entry], bool]:
     match name:
         case "api":
             key = api_key(value)
