@@ -50,8 +50,4 @@ def _advance(arguments: argparse.Namespace, control: Control) -> int:
 
 
 def _show(arguments: argparse.Namespace, state: Any) -> int:
-    if arguments.output == "json":
-        output.as_json(state)
-    else:
-        output.say(state["now"] + (" (frozen)" if state["frozen"] else ""))
-    return 0
+    return output.told(arguments.output, state, state["now"] + (" (frozen)" if state["frozen"] else ""))

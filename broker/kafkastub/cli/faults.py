@@ -36,21 +36,12 @@ def add_to(commands: Commands) -> None:
 
 def _list(arguments: argparse.Namespace, control: Control) -> int:
     found = control.ask("GET", "/v1/faults")["faults"]
-    if arguments.output == "json":
-        output.as_json(found)
-        return 0
-    if not found:
-        output.say("There are no faults.")
-        return 0
-    rows = [
-        (
-            fault["id"], fault["hits"], fault["matched"], len(fault["held"]),
-            " ".join(f"{name}={_text(value)}" for name, value in fault["rule"].items()),
-        )
-        for fault in found
-    ]  # fmt: skip
-    output.table(_COLUMNS, rows)
-    return 0
+    return output.listed(arguments.output, found, "There are no faults.", _COLUMNS, _row)
+
+
+def _row(fault: Any) -> tuple[object, ...]:
+    rule = " ".join(f"{name}={_text(value)}" for name, value in fault["rule"].items())
+    return fault["id"], fault["hits"], fault["matched"], len(fault["held"]), rule
 
 
 def _add(arguments: argparse.Namespace, control: Control) -> int:
@@ -78,21 +69,15 @@ def _remove(arguments: argparse.Namespace, control: Control) -> int:
 
 def _clear(arguments: argparse.Namespace, control: Control) -> int:
     gone = control.ask("DELETE", "/v1/faults")
-    if arguments.output == "json":
-        output.as_json(gone)
-    else:
-        output.say(f"Removed {gone['removed']} {'fault' if gone['removed'] == 1 else 'faults'}.")
-    return 0
+    text = f"Removed {gone['removed']} {'fault' if gone['removed'] == 1 else 'faults'}."
+    return output.told(arguments.output, gone, text)
 
 
 def _release(arguments: argparse.Namespace, control: Control) -> int:
     wanted = {"n": arguments.count, "connection": arguments.connection}
     found = control.ask("POST", f"/v1/faults/{quote(arguments.id, safe='')}/release", wanted)
-    if arguments.output == "json":
-        output.as_json(found)
-    else:
-        output.say(f"Released {found['released']} {'request' if found['released'] == 1 else 'requests'}.")
-    return 0
+    text = f"Released {found['released']} {'request' if found['released'] == 1 else 'requests'}."
+    return output.told(arguments.output, found, text)
 
 
 def _of_fields(pairs: list[str]) -> dict[str, Any]:

@@ -134,6 +134,28 @@ def table(named: Mapping[str, int], rows: Iterable[Sequence[object]], *, above: 
         say(columns(widths, row))
 
 
+def told(form: str, said: Any, text: str) -> int:
+    """A command's answer as JSON or as this text, as `--output` wants it. Gives the exit status."""
+    if form == "json":
+        as_json(said)
+    else:
+        say(text)
+    return 0
+
+
+def listed(
+    form: str, found: Sequence[T], nothing: str, named: Mapping[str, int], row: Callable[[T], Sequence[object]]
+) -> int:
+    """What a command found as JSON or as a `table`, as `--output` wants it, or `nothing`. Gives the exit status."""
+    if form == "json":
+        as_json(found)
+    elif not found:
+        say(nothing)
+    else:
+        table(named, map(row, found))
+    return 0
+
+
 def progress(items: Iterable[T], what: str) -> Iterator[T]:
     """The items one by one; where there are many and somebody watches, with a bar on standard error."""
     steps = list(items)

@@ -44,15 +44,11 @@ def _path(snapshot_id: str, behind: str = "") -> str:
 
 def _list(arguments: argparse.Namespace, control: Control) -> int:
     found = control.ask("GET", "/v1/snapshots")["snapshots"]
-    if arguments.output == "json":
-        output.as_json(found)
-        return 0
-    if not found:
-        output.say("No snapshot is kept.")
-        return 0
-    rows = [(one["id"], one["now"], len(one["topics"]), one["records"]) for one in found]
-    output.table(_COLUMNS, rows)
-    return 0
+    return output.listed(arguments.output, found, "No snapshot is kept.", _COLUMNS, _row)
+
+
+def _row(one: Any) -> tuple[object, ...]:
+    return one["id"], one["now"], len(one["topics"]), one["records"]
 
 
 def _take(arguments: argparse.Namespace, control: Control) -> int:
@@ -136,8 +132,4 @@ def _forget(control: Control, name: str) -> None:
 
 
 def _show(arguments: argparse.Namespace, said: dict[str, Any], words: str) -> int:
-    if arguments.output == "json":
-        output.as_json(said)
-    else:
-        output.say(words.format_map(said))
-    return 0
+    return output.told(arguments.output, said, words.format_map(said))
