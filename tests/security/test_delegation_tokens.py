@@ -145,6 +145,13 @@ def test_over_tls_a_certificate_is_needed(tmp_path: Path):
             assert entry.error_names == (() if code == NONE else (code.name,))
 
 
+def test_where_nobody_looks_after_permissions_everybody_is_told_of_all_tokens():
+    with start() as stub:
+        token = made(stub)
+        seen = as_user(stub.bootstrap_servers, DESCRIBE, 3, description(), user="bob").tokens
+        assert [one.token_id for one in seen] == [token.token_id]
+
+
 def test_every_node_knows_a_token():
     with start(nodes=3) as stub:
         first, second, third = stub.bootstrap_servers.split(",")

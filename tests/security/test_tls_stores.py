@@ -183,6 +183,27 @@ def test_a_store_of_another_type_than_said_is_refused(tmp_path: Path):
         assert "there is no certificate in it" in refusal(config) or "no PEM file" in refusal(config)
 
 
+def test_a_file_without_what_it_is_for_is_refused(tmp_path: Path):
+    authority = load_pem_x509_certificate(TRUSTED.encode())
+    key = load_pem_private_key(KEY.encode(), None)
+    hidden = BestAvailableEncryption(PASSWORD.encode())
+    store = serialize_key_and_certificates(b"ca", None, None, [authority], hidden)
+    (tmp_path / "no-key.p12").write_bytes(store)
+    store = serialize_key_and_certificates(b"server", key, None, None, hidden)  # type: ignore[arg-type]
+    (tmp_path / "key-alone.p12").write_bytes(store)
+    files = {"ssl.keystore.location": str(tmp_path / "no-key.p12"), "ssl.keystore.password": PASSWORD}
+    assert "holds no private key with a certificate" in refusal(files)
+    files = {"ssl.truststore.location": str(tmp_path / "key-alone.p12"), "ssl.truststore.password": PASSWORD}
+    assert "holds no certificates" in refusal(files)
+
+
+def test_a_pem_file_has_no_password_of_its_own(tmp_path: Path):
+    (tmp_path / "server.pem").write_text(KEY + CERTIFICATE)
+    for store, words in (("keystore", "its key's is ssl.key.password"), ("truststore", "a PEM file has none")):
+        config = {f"ssl.{store}.type": "PEM", f"ssl.{store}.location": str(tmp_path / "server.pem")}
+        assert words in refusal({**config, f"ssl.{store}.password": PASSWORD})
+
+
 def test_a_certificate_is_asked_for_on_sasl_ssl_only_where_that_is_said_of_the_listener():
     listener = Listener("SECURE", "", 0, "SASL_SSL")
     for config, becomes in (
