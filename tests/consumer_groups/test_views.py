@@ -8,9 +8,9 @@ from kafkastub.coordinator.consumer.records import (
     ConsumerGroupCurrentMemberAssignment,
     ConsumerGroupMetadata,
     ConsumerGroupPartitionMetadata,
-    ConsumerGroupPartitionMetadataTombstone,
     ConsumerGroupTargetAssignmentMetadata,
 )
+from kafkastub.coordinator.records import Tombstone
 from kafkawire.errors import ErrorCode
 from tests.consumer_groups.context import GROUP, Context, refused
 
@@ -192,7 +192,7 @@ class TestLoading:
         context.records.append(ConsumerGroupPartitionMetadata(GROUP, ("t",)))
         context = context.restart()
         context.heartbeat("m1", 2)
-        assert context.records[-1] == ConsumerGroupPartitionMetadataTombstone(GROUP)
+        assert context.records[-1] == Tombstone(ConsumerGroupPartitionMetadata, GROUP)
         assert context.group().epoch == 2
 
     def test_a_group_with_nothing_but_an_epoch_is_empty(self, context: Context):

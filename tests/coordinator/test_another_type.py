@@ -20,22 +20,20 @@ from kafkastub.coordinator.group import Group, GroupDescription, PartitionCheck
 from kafkastub.coordinator.groups import Groups
 from kafkastub.coordinator.modern.assignment import NO_ASSIGNMENT, Assignment
 from kafkastub.coordinator.modern.context import ModernContext
-from kafkastub.coordinator.modern.group import ModernGroup, changes_of
+from kafkastub.coordinator.modern.group import ModernGroup
 from kafkastub.coordinator.modern.groups import ModernGroups
 from kafkastub.coordinator.modern.member import MemberForms, ModernMember
 from kafkastub.coordinator.modern.membership import check_room
 from kafkastub.coordinator.modern.records import (
     CurrentOfMember,
     GroupEpoch,
-    OfGroup,
-    OfMember,
     Partitions,
     RecordTypes,
     TargetEpoch,
     TargetOfMember,
 )
 from kafkastub.coordinator.modern.settings import ModernSettings
-from kafkastub.coordinator.modern.state import A_RECORD, PARTS, ModernGroupState, places
+from kafkastub.coordinator.modern.state import A_RECORD, PARTS, ModernGroupState
 from kafkastub.coordinator.records import GroupMetadata, Record, TypedRecord
 from kafkastub.coordinator.turn import Turn
 from kafkastub.coordinator.typed_state import RecordsOfType
@@ -56,6 +54,9 @@ class RelayRecord(TypedRecord):
 
 @dataclass(slots=True, repr=False, eq=False)
 class RelayMemberMetadata(RelayRecord):
+    part = "members"
+    named_by = "member_id"
+
     group_id: str
     member_id: str
     client_id: str
@@ -71,19 +72,7 @@ class RelayMetadata(GroupEpoch, RelayRecord):
     __slots__ = ()
 
 
-class RelayMetadataTombstone(OfGroup, RelayRecord):
-    __slots__ = ()
-
-
-class RelayMemberMetadataTombstone(OfMember, RelayRecord):
-    __slots__ = ()
-
-
 class RelayTargetMetadata(TargetEpoch, RelayRecord):
-    __slots__ = ()
-
-
-class RelayTargetMetadataTombstone(OfGroup, RelayRecord):
     __slots__ = ()
 
 
@@ -91,25 +80,12 @@ class RelayTarget(TargetOfMember, RelayRecord):
     __slots__ = ()
 
 
-class RelayTargetTombstone(OfMember, RelayRecord):
-    __slots__ = ()
-
-
-class RelayCurrentTombstone(OfMember, RelayRecord):
-    __slots__ = ()
-
-
 TYPES: Final = RecordTypes(
     epoch=RelayMetadata,
-    no_epoch=RelayMetadataTombstone,
     member=RelayMemberMetadata,
-    no_member=RelayMemberMetadataTombstone,
     target_epoch=RelayTargetMetadata,
-    no_target_epoch=RelayTargetMetadataTombstone,
     target=RelayTarget,
-    no_target=RelayTargetTombstone,
     current=RelayCurrent,
-    no_current=RelayCurrentTombstone,
 )
 
 
@@ -117,7 +93,7 @@ class RelayState(ModernGroupState):
     __slots__ = PARTS
 
 
-RECORDS: Final = RecordsOfType(RelayState, places(TYPES), lambda record: A_RECORD)
+RECORDS: Final = RecordsOfType(RelayState, lambda record: A_RECORD)
 
 
 # -- members and groups ------------------------------------------------------------------------------------------------
@@ -129,14 +105,7 @@ class RelayMember(ModernMember):
     assigned: Partitions = field(default_factory=lambda: NO_ASSIGNMENT)
 
 
-FORMS: Final = MemberForms(
-    RelayMember,
-    lambda m, record: replace(m, client_id=record.client_id, names=record.names),
-    lambda m, record: replace(m, member_epoch=record.member_epoch, assigned=record.assigned),
-    lambda m: replace(m, member_epoch=-1, assigned=NO_ASSIGNMENT),
-    lambda group_id, m: RelayMemberMetadata(group_id, m.member_id, m.client_id, m.names),
-    lambda group_id, m: RelayCurrent(group_id, m.member_id, m.member_epoch, -1, 0, m.assigned),
-)
+FORMS: Final = MemberForms(RelayMember, RelayMemberMetadata, RelayCurrent, read={}, written={})
 
 
 class RelayGroup(ModernGroup[RelayMember, Assignment]):
@@ -168,17 +137,9 @@ class RelayGroup(ModernGroup[RelayMember, Assignment]):
             raise KafkaError(ErrorCode.STALE_MEMBER_EPOCH)
         return None
 
-    def tombstones(self) -> list[Record]:
-        return TYPES.ending(self.group_id, [member.member_id for member in self.in_order()], ())
-
     def end(self, broker_ms: int) -> None:
         for name in self.names():
             self._topics.discard(name, self.group_id)
-
-    def apply(self, record: Record) -> None:
-        change = _CHANGES.get(type(record))
-        if change is not None:
-            change(self, record)
 
     def _replace(self, old: RelayMember | None, new: RelayMember | None) -> None:
         for name in () if new is None else new.names:
@@ -189,9 +150,6 @@ class RelayGroup(ModernGroup[RelayMember, Assignment]):
 
     def _read_target(self, record: RelayTarget) -> Assignment:
         return record.partitions
-
-
-_CHANGES: Final = changes_of(TYPES)
 
 
 class RelayContext(ModernContext[RelayGroup, ModernSettings]):

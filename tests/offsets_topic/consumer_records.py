@@ -5,12 +5,12 @@ from __future__ import annotations
 from random import Random
 
 from kafkastub.coordinator.consumer import records
-from kafkastub.coordinator.records import ConsumerRecord
+from kafkastub.coordinator.records import Tombstone, TypedRecord
 
 IDS = [bytes(15) + bytes([number]) for number in range(1, 4)]
 
 
-def random_record(random: Random, group_id: str) -> ConsumerRecord:
+def random_record(random: Random, group_id: str) -> TypedRecord:
     """Any record, a tombstone as likely as the rest of its key's."""
     make = random.choice(
         [_metadata, _partition_metadata, _member, _member, _target_metadata, _target, _current, _current, _expression]
@@ -22,21 +22,21 @@ def _name(random: Random) -> str:
     return random.choice(["m1", "m2", "m3"])
 
 
-def _metadata(random: Random, group_id: str) -> ConsumerRecord:
+def _metadata(random: Random, group_id: str) -> TypedRecord:
     if random.random() < 0.3:
-        return records.ConsumerGroupMetadataTombstone(group_id)
+        return Tombstone(records.ConsumerGroupMetadata, group_id)
     return records.ConsumerGroupMetadata(group_id, random.randrange(5), random.choice([0, -(2**63), 2**63 - 1]))
 
 
-def _partition_metadata(random: Random, group_id: str) -> ConsumerRecord:
+def _partition_metadata(random: Random, group_id: str) -> TypedRecord:
     if random.random() < 0.6:
-        return records.ConsumerGroupPartitionMetadataTombstone(group_id)
+        return Tombstone(records.ConsumerGroupPartitionMetadata, group_id)
     return records.ConsumerGroupPartitionMetadata(group_id, random.choice([(), ("a", "b")]))
 
 
-def _member(random: Random, group_id: str) -> ConsumerRecord:
+def _member(random: Random, group_id: str) -> TypedRecord:
     if random.random() < 0.3:
-        return records.ConsumerGroupMemberMetadataTombstone(group_id, _name(random))
+        return Tombstone(records.ConsumerGroupMemberMetadata, group_id, _name(random))
     protocols = (records.ClassicProtocol("range", b"\0\1"),)
     return records.ConsumerGroupMemberMetadata(
         group_id,
@@ -53,15 +53,15 @@ def _member(random: Random, group_id: str) -> ConsumerRecord:
     )
 
 
-def _target_metadata(random: Random, group_id: str) -> ConsumerRecord:
+def _target_metadata(random: Random, group_id: str) -> TypedRecord:
     if random.random() < 0.3:
-        return records.ConsumerGroupTargetAssignmentMetadataTombstone(group_id)
+        return Tombstone(records.ConsumerGroupTargetAssignmentMetadata, group_id)
     return records.ConsumerGroupTargetAssignmentMetadata(group_id, random.randrange(5), random.choice([0, 2**40]))
 
 
-def _target(random: Random, group_id: str) -> ConsumerRecord:
+def _target(random: Random, group_id: str) -> TypedRecord:
     if random.random() < 0.3:
-        return records.ConsumerGroupTargetAssignmentMemberTombstone(group_id, _name(random))
+        return Tombstone(records.ConsumerGroupTargetAssignmentMember, group_id, _name(random))
     return records.ConsumerGroupTargetAssignmentMember(
         group_id, _name(random), {one: frozenset(_partitions(random)) for one in random.sample(IDS, 2)}
     )
@@ -78,9 +78,9 @@ def _epochs(random: Random) -> dict[bytes, dict[int, int]]:
     }
 
 
-def _current(random: Random, group_id: str) -> ConsumerRecord:
+def _current(random: Random, group_id: str) -> TypedRecord:
     if random.random() < 0.3:
-        return records.ConsumerGroupCurrentMemberAssignmentTombstone(group_id, _name(random))
+        return Tombstone(records.ConsumerGroupCurrentMemberAssignment, group_id, _name(random))
     return records.ConsumerGroupCurrentMemberAssignment(
         group_id,
         _name(random),
@@ -92,8 +92,8 @@ def _current(random: Random, group_id: str) -> ConsumerRecord:
     )
 
 
-def _expression(random: Random, group_id: str) -> ConsumerRecord:
+def _expression(random: Random, group_id: str) -> TypedRecord:
     expression = random.choice(["a.*", "b|c"])
     if random.random() < 0.4:
-        return records.ConsumerGroupRegularExpressionTombstone(group_id, expression)
+        return Tombstone(records.ConsumerGroupRegularExpression, group_id, expression)
     return records.ConsumerGroupRegularExpression(group_id, expression, random.choice([(), ("a", "b")]), 7, 2**40)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from random import Random
 
-from kafkastub.coordinator.records import StreamsRecord
+from kafkastub.coordinator.records import Tombstone, TypedRecord
 from kafkastub.coordinator.streams import records
 from kafkastub.coordinator.streams.tasks import TasksTuple, TasksTupleWithEpochs
 from kafkastub.coordinator.streams.topology import CopartitionGroup, Subtopology, TopicInfo, Topology
 
 
-def random_record(random: Random, group_id: str) -> StreamsRecord:
+def random_record(random: Random, group_id: str) -> TypedRecord:
     """Any record, a tombstone as likely as the rest of its key's."""
     make = random.choice([_metadata, _topology, _member, _target_metadata, _target, _current, _current])
     return make(random, group_id)
@@ -20,9 +20,9 @@ def _name(random: Random) -> str:
     return random.choice(["m1", "m2", "m3"])
 
 
-def _metadata(random: Random, group_id: str) -> StreamsRecord:
+def _metadata(random: Random, group_id: str) -> TypedRecord:
     if random.random() < 0.3:
-        return records.StreamsGroupMetadataTombstone(group_id)
+        return Tombstone(records.StreamsGroupMetadata, group_id)
     return records.StreamsGroupMetadata(
         group_id,
         random.randrange(5),
@@ -34,9 +34,9 @@ def _metadata(random: Random, group_id: str) -> StreamsRecord:
     )
 
 
-def _topology(random: Random, group_id: str) -> StreamsRecord:
+def _topology(random: Random, group_id: str) -> TypedRecord:
     if random.random() < 0.3:
-        return records.StreamsGroupTopologyTombstone(group_id)
+        return Tombstone(records.StreamsGroupTopology, group_id)
     some = [
         Subtopology(
             str(number),
@@ -52,9 +52,9 @@ def _topology(random: Random, group_id: str) -> StreamsRecord:
     return records.StreamsGroupTopology(group_id, Topology(random.randrange(3), tuple(some)))
 
 
-def _member(random: Random, group_id: str) -> StreamsRecord:
+def _member(random: Random, group_id: str) -> TypedRecord:
     if random.random() < 0.3:
-        return records.StreamsGroupMemberMetadataTombstone(group_id, _name(random))
+        return Tombstone(records.StreamsGroupMemberMetadata, group_id, _name(random))
     return records.StreamsGroupMemberMetadata(
         group_id,
         _name(random),
@@ -70,9 +70,9 @@ def _member(random: Random, group_id: str) -> StreamsRecord:
     )
 
 
-def _target_metadata(random: Random, group_id: str) -> StreamsRecord:
+def _target_metadata(random: Random, group_id: str) -> TypedRecord:
     if random.random() < 0.3:
-        return records.StreamsGroupTargetAssignmentMetadataTombstone(group_id)
+        return Tombstone(records.StreamsGroupTargetAssignmentMetadata, group_id)
     return records.StreamsGroupTargetAssignmentMetadata(group_id, random.randrange(5), random.choice([0, 2**40]))
 
 
@@ -81,16 +81,16 @@ def _tasks(random: Random) -> dict[str, frozenset[int]]:
     return {name: frozenset(random.sample(range(40), random.randrange(20))) for name in names}
 
 
-def _target(random: Random, group_id: str) -> StreamsRecord:
+def _target(random: Random, group_id: str) -> TypedRecord:
     if random.random() < 0.3:
-        return records.StreamsGroupTargetAssignmentMemberTombstone(group_id, _name(random))
+        return Tombstone(records.StreamsGroupTargetAssignmentMember, group_id, _name(random))
     tasks = TasksTuple(_tasks(random), _tasks(random), _tasks(random))
     return records.StreamsGroupTargetAssignmentMember(group_id, _name(random), tasks)
 
 
-def _current(random: Random, group_id: str) -> StreamsRecord:
+def _current(random: Random, group_id: str) -> TypedRecord:
     if random.random() < 0.3:
-        return records.StreamsGroupCurrentMemberAssignmentTombstone(group_id, _name(random))
+        return Tombstone(records.StreamsGroupCurrentMemberAssignment, group_id, _name(random))
     has, loses = (
         TasksTupleWithEpochs(
             {name: {one: random.randrange(9) for one in some} for name, some in _tasks(random).items()},

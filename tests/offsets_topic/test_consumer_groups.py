@@ -18,8 +18,8 @@ from kafkastub import KafkaStub
 from kafkastub.coordinator import Turn
 from kafkastub.coordinator.consumer import records
 from kafkastub.coordinator.hard_state import HardState
-from kafkastub.coordinator.records import ConsumerRecord
-from kafkastub.state.internal_topics.consumer_codec import encode
+from kafkastub.coordinator.records import TypedRecord
+from kafkastub.state.internal_topics.consumer_codec import CODEC
 from kafkastub.state.internal_topics.offsets_codec import coordinator_record
 from kafkastub.state.topics import ensure_offsets_topic
 from kafkawire.messages.consumer_group_current_member_assignment_key import ConsumerGroupCurrentMemberAssignmentKey
@@ -58,8 +58,8 @@ def test_every_record_of_apache_kafka_is_written_as_kafka_writes_it():
     seen = set()
     for key, value in kafkas_records():
         record = decoded(key, value)
-        if isinstance(record, ConsumerRecord):
-            assert encode(record) == (key, value), record
+        if isinstance(record, TypedRecord):
+            assert CODEC.encode(record) == (key, value), record
             seen.add(type(record))
     everything = {one for name, one in vars(records).items() if name.startswith("ConsumerGroup")}
     assert everything - seen == {records.ConsumerGroupPartitionMetadata}, "which Kafka reads only"
@@ -69,7 +69,7 @@ def test_every_record_of_apache_kafka_is_written_as_kafka_writes_it():
 @given(seed=st.integers(0, 2**32))
 def test_what_is_written_is_read_again(seed: int):
     record = random_record(Random(seed), "g")
-    assert decoded(*encode(record)) == record
+    assert decoded(*CODEC.encode(record)) == record
 
 
 def test_what_apache_kafka_wrote_says_what_apache_kafka_told():
@@ -144,14 +144,14 @@ def test_the_last_record_of_every_key_says_all(seed: int, count: int):
     """So that it makes no difference what compaction has left."""
     random, whole, left = Random(seed), HardState(), HardState()
     written = [random_record(random, random.choice("gh")) for _ in range(count)]
-    last: dict[bytes, ConsumerRecord] = {}
+    last: dict[bytes, TypedRecord] = {}
     for record in written:
         whole.apply(record)
-        key, _ = encode(record)
+        key, _ = CODEC.encode(record)
         last.pop(key, None)
         last[key] = record
     for record in last.values():
-        if encode(record)[1] is not None:
+        if CODEC.encode(record)[1] is not None:
             left.apply(record)
     assert shown(whole) == shown(left)
 

@@ -16,10 +16,11 @@ from hypothesis import strategies as st
 
 from kafkastub import KafkaStub
 from kafkastub.coordinator.hard_state import HardState, key_of
-from kafkastub.coordinator.records import ShareRecord
+from kafkastub.coordinator.records import TypedRecord
 from kafkastub.coordinator.share import records
+from kafkastub.coordinator.typed_state import place_of
 from kafkastub.state.internal_topics.offsets_codec import coordinator_record
-from kafkastub.state.internal_topics.share_codec import encode
+from kafkastub.state.internal_topics.share_codec import CODEC
 from kafkawire.offsets_topic import decode_record
 from tests.offsets_topic import consumer_records, share_history
 from tests.offsets_topic.consumer_history import raw
@@ -46,19 +47,20 @@ def test_every_record_of_apache_kafka_is_understood():
     seen = set()
     for key, value in kafkas_records():
         record = decoded(key, value)
-        assert isinstance(record, ShareRecord)
-        ours = encode(record)
+        assert isinstance(record, TypedRecord)
+        ours = CODEC.encode(record)
         assert (ours[0], decoded(*ours)) == (key, record)
         assert (ours[1] is None, len(ours[1] or b"")) == (value is None, len(value or b""))
-        seen.add(type(record))
-    assert seen == {one for name, one in vars(records).items() if name.startswith("ShareGroup")}
+        seen.add(place_of(record)[::2])
+    of = [one for name, one in vars(records).items() if name.startswith("ShareGroup")]
+    assert seen == {(one, has_value) for one in of for has_value in (True, False)}
 
 
 @settings(deadline=None)
 @given(seed=st.integers(0, 2**32))
 def test_what_is_written_is_read_again(seed: int):
     record = random_record(Random(seed), "g")
-    assert decoded(*encode(record)) == record
+    assert decoded(*CODEC.encode(record)) == record
 
 
 def test_what_apache_kafka_wrote_says_what_apache_kafka_told():
@@ -85,10 +87,10 @@ def test_the_last_record_of_every_key_says_all(seed: int, count: int):
     """So that it makes no difference what compaction has left."""
     random, whole, left = Random(seed), HardState(), HardState()
     written = [random_record(random, random.choice("gh")) for _ in range(count)]
-    last: dict[bytes, ShareRecord] = {}
+    last: dict[bytes, TypedRecord] = {}
     for record in written:
         whole.apply(record)
-        key, _ = encode(record)
+        key, _ = CODEC.encode(record)
         last.pop(key, None)
         last[key] = record
     for record in last.values():

@@ -19,10 +19,11 @@ from kafkastub import KafkaStub
 from kafkastub.config import BrokerConfig, Profile
 from kafkastub.coordinator import GroupCoordinator
 from kafkastub.coordinator.hard_state import HardState, key_of, weight_of_group
-from kafkastub.coordinator.records import StreamsRecord
+from kafkastub.coordinator.records import TypedRecord
 from kafkastub.coordinator.streams import records
+from kafkastub.coordinator.typed_state import place_of
 from kafkastub.state.internal_topics.offsets_codec import coordinator_record
-from kafkastub.state.internal_topics.streams_codec import encode
+from kafkastub.state.internal_topics.streams_codec import CODEC
 from kafkawire.offsets_topic import decode_record
 from tests.offsets_topic import consumer_records, share_records, streams_history
 from tests.offsets_topic.consumer_history import raw
@@ -48,17 +49,18 @@ def test_every_record_of_apache_kafka_is_understood_and_written_as_it_is():
     seen = set()
     for key, value in kafkas_records():
         record = decoded(key, value)
-        if isinstance(record, StreamsRecord):
-            assert encode(record) == (key, value)
-            seen.add(type(record))
-    assert seen == {one for name, one in vars(records).items() if name.startswith("StreamsGroup")}
+        if isinstance(record, TypedRecord):
+            assert CODEC.encode(record) == (key, value)
+            seen.add(place_of(record)[::2])
+    of = [one for name, one in vars(records).items() if name.startswith("StreamsGroup")]
+    assert seen == {(one, has_value) for one in of for has_value in (True, False)}
 
 
 @settings(deadline=None)
 @given(seed=st.integers(0, 2**32))
 def test_what_is_written_is_read_again(seed: int):
     record = random_record(Random(seed), "g")
-    assert decoded(*encode(record)) == record
+    assert decoded(*CODEC.encode(record)) == record
     assert weight_of_group(record) > 0 or record.group_id
 
 
@@ -105,10 +107,10 @@ def test_the_last_record_of_every_key_says_all(seed: int, count: int):
     """So that it makes no difference what compaction has left."""
     random, whole, left = Random(seed), HardState(), HardState()
     written = [random_record(random, random.choice("gh")) for _ in range(count)]
-    last: dict[bytes, StreamsRecord] = {}
+    last: dict[bytes, TypedRecord] = {}
     for record in written:
         whole.apply(record)
-        key, _ = encode(record)
+        key, _ = CODEC.encode(record)
         last.pop(key, None)
         last[key] = record
     for record in last.values():

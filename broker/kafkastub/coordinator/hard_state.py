@@ -43,7 +43,9 @@ def key_of(record: GroupMetadata | GroupTombstone | TypedRecord) -> tuple[GroupK
     """A record's key, and whether it has a value; else it is a tombstone."""
     if not isinstance(record, TypedRecord):
         return record.group_id, isinstance(record, GroupMetadata)
-    return _of_type(record.group_type).key_of(record)
+    from kafkastub.coordinator import typed_state
+
+    return typed_state.key_of(record)
 
 
 def weight_of_group(record: Record) -> int:

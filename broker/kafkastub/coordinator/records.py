@@ -12,7 +12,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from kafkawire.messages.offset_commit_request import OffsetCommitRequestPartition
 from kafkawire.rows import Run
@@ -248,13 +248,20 @@ class GroupTombstone:
 
 
 class TypedRecord:
-    """What the records of groups with epochs have in common."""
+    """What the records of groups with epochs have in common.
+
+    Attributes:
+        part: the attribute of a group's state that they are in; see `typed_state`.
+        named_by: their own attribute that names them there; "" for what a group has once.
+    """
 
     __slots__ = ()
     __match_args__: tuple[str, ...] = ()
-    """Their attributes, in order."""
+    """Their attributes, in order: those of their key first."""
 
-    group_type: ClassVar[str]
+    group_type: str
+    part: str
+    named_by: str = ""
     group_id: str
 
     def __eq__(self, other: object) -> bool:
@@ -269,6 +276,24 @@ class TypedRecord:
     def __repr__(self) -> str:
         told = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.__match_args__)
         return f"{type(self).__name__}({told})"
+
+
+class Tombstone(TypedRecord):
+    """A group with epochs has no more what a record said of it.
+
+    Attributes:
+        of: the class of that record.
+        name: whose it was: a member id, or a regular expression; "" for what a group has once.
+    """
+
+    __slots__ = ("group_id", "group_type", "name", "of")
+    __match_args__ = ("of", "group_id", "name")
+
+    def __init__(self, of: type[TypedRecord], group_id: str, name: str = "") -> None:
+        self.of = of
+        self.group_type = of.group_type
+        self.group_id = group_id
+        self.name = name
 
 
 class ConsumerRecord(TypedRecord):

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
-from kafkastub.coordinator.records import TypedRecord
+from kafkastub.coordinator.records import Tombstone, TypedRecord
 
 
 class TypedGroupState:
@@ -46,20 +46,6 @@ class RecordKey(NamedTuple):
     name: str
 
 
-class Place(NamedTuple):
-    """Where records of a class are.
-
-    Attributes:
-        part: the attribute of the group's state.
-        name: the record's attribute that names it there; "" for what a group has once.
-        has_value: whether it is there; else the record is a tombstone.
-    """
-
-    part: str
-    name: str
-    has_value: bool
-
-
 @dataclass(frozen=True, slots=True)
 class RecordsOfType:
     """The records of the groups of one type, and what becomes of them.
@@ -70,32 +56,38 @@ class RecordsOfType:
     """
 
     state: Callable[[], TypedGroupState]
-    places: Mapping[type[TypedRecord], Place]
     weight: Callable[[Any], int]
-
-    def key_of(self, record: TypedRecord) -> tuple[RecordKey, bool]:
-        """A record's key, and whether it has a value; else it is a tombstone."""
-        part, name, has_value = self.places[type(record)]
-        named = getattr(record, name) if name else ""
-        return RecordKey(record.group_type, part, record.group_id, named), has_value
 
     def apply(self, groups: dict[str, Any], record: TypedRecord) -> None:
         """Make a record true."""
-        part, name, has_value = self.places[type(record)]
-        group_id = record.group_id
+        of, name, has_value = place_of(record)
+        part, group_id = of.part, record.group_id
         state = groups.get(group_id)
         if state is None:
             if not has_value:
                 return
             state = groups[group_id] = self.state()
-        if not name:
+        if not of.named_by:
             setattr(state, part, record if has_value else None)
         elif has_value:
-            getattr(state, part)[getattr(record, name)] = record
+            getattr(state, part)[name] = record
         else:
-            getattr(state, part).pop(getattr(record, name), None)
+            getattr(state, part).pop(name, None)
         if not has_value and state.is_empty:
             del groups[group_id]
+
+
+def place_of(record: TypedRecord) -> tuple[type[TypedRecord], str, bool]:
+    """The class that says in which part it is, its name there, and whether it has a value."""
+    if type(record) is Tombstone:
+        return record.of, record.name, False
+    return type(record), getattr(record, record.named_by) if record.named_by else "", True
+
+
+def key_of(record: TypedRecord) -> tuple[RecordKey, bool]:
+    """A record's key, and whether it has a value; else it is a tombstone."""
+    of, name, has_value = place_of(record)
+    return RecordKey(record.group_type, of.part, record.group_id, name), has_value
 
 
 def held(groups: Mapping[str, TypedGroupState], key: RecordKey) -> TypedRecord | None:

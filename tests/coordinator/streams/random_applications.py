@@ -13,11 +13,10 @@ from typing import NamedTuple
 
 from kafkastub.coordinator.modern.assignors.sticky_tasks import StickyTaskAssignor
 from kafkastub.coordinator.streams.member import (
+    FORMS,
     MemberState,
     StreamsMember,
-    assignment_record,
     read_target,
-    with_assignment,
 )
 from kafkastub.coordinator.streams.reconciliation import Reconciliation
 from kafkastub.coordinator.streams.runners import Runners
@@ -126,7 +125,7 @@ class Application:
 
     def took(self, member: StreamsMember) -> None:
         """The member as its record says."""
-        self._update(with_assignment(member, assignment_record("g", member)))
+        self._update(FORMS.with_record(member, FORMS.assignment_record("g", member)))
 
     def _owned(self, member: StreamsMember) -> TasksTuple | None:
         what = self.chance.choice(("nothing told", "no tasks", "assigned", "assigned", "pending"))

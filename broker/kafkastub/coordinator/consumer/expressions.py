@@ -19,12 +19,11 @@ from kafkastub.coordinator.consumer.member import ConsumerMember
 from kafkastub.coordinator.consumer.records import (
     ConsumerGroupMetadata,
     ConsumerGroupRegularExpression,
-    ConsumerGroupRegularExpressionTombstone,
 )
 from kafkastub.coordinator.consumer.subscriptions import Counts
 from kafkastub.coordinator.modern.counts import decrease, increase
 from kafkastub.coordinator.modern.expressions import Expression
-from kafkastub.coordinator.records import Record
+from kafkastub.coordinator.records import Record, Tombstone
 from kafkastub.coordinator.turn import Turn
 from kafkastub.deadlines import Deadline
 from kafkawire.errors import KafkaError
@@ -97,7 +96,7 @@ class Expressions:
             return Change.NONE, False
         change, needed, members = Change.UPDATED, False, group.subscriptions.now.expressions
         if old and members.get(old) == 1:
-            records.append(ConsumerGroupRegularExpressionTombstone(group.group_id, old))
+            records.append(Tombstone(ConsumerGroupRegularExpression, group.group_id, old))
         if new:
             if new not in members:
                 Expression(new)

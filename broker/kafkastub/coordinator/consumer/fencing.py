@@ -11,13 +11,13 @@ from kafkastub.coordinator.consumer.member import NOTHING, ConsumerMember
 from kafkastub.coordinator.consumer.records import (
     TYPES,
     ConsumerGroupMetadata,
-    ConsumerGroupRegularExpressionTombstone,
+    ConsumerGroupRegularExpression,
     ConsumerGroupTargetAssignmentMetadata,
 )
 from kafkastub.coordinator.consumer.timers import MemberTimers
 from kafkastub.coordinator.modern.membership import LEAVE_GROUP_STATIC_MEMBER_EPOCH
 from kafkastub.coordinator.modern.watching import Watching
-from kafkastub.coordinator.records import Record
+from kafkastub.coordinator.records import Record, Tombstone
 from kafkastub.coordinator.turn import Turn
 from kafkawire.errors import KafkaError
 from kafkawire.messages.consumer_group_heartbeat_request import ConsumerGroupHeartbeatRequest
@@ -66,7 +66,7 @@ class Fencing(Watching[ConsumerGroup, MemberTimers]):
         counts = group.subscriptions.after(members, None)
         used = dict.fromkeys(member.subscribed_topic_regex for member in members)
         records += [
-            ConsumerGroupRegularExpressionTombstone(group_id, regex)
+            Tombstone(ConsumerGroupRegularExpression, group_id, regex)
             for regex in used
             if regex and regex not in counts.expressions
         ]

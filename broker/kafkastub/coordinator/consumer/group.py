@@ -5,20 +5,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Final
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
 
-from kafkastub.coordinator.consumer import member_records
 from kafkastub.coordinator.consumer.commits import check_commit, check_fetch
 from kafkastub.coordinator.consumer.held import HeldRevocations
-from kafkastub.coordinator.consumer.member import ConsumerMember
+from kafkastub.coordinator.consumer.member import FORMS, ConsumerMember
 from kafkastub.coordinator.consumer.owners import Owners
 from kafkastub.coordinator.consumer.records import (
     TYPES,
     ConsumerGroupPartitionMetadata,
-    ConsumerGroupPartitionMetadataTombstone,
     ConsumerGroupRegularExpression,
-    ConsumerGroupRegularExpressionTombstone,
     ConsumerGroupTargetAssignmentMember,
 )
 from kafkastub.coordinator.consumer.subscriptions import Subscriptions, most
@@ -29,11 +26,11 @@ from kafkastub.coordinator.group import (
 )
 from kafkastub.coordinator.modern.assignment import NO_ASSIGNMENT, Assignment
 from kafkastub.coordinator.modern.counts import decrease, increase
-from kafkastub.coordinator.modern.group import changes_of
+from kafkastub.coordinator.modern.group import Change
 from kafkastub.coordinator.modern.partition_sets import written_and_read
 from kafkastub.coordinator.modern.reconciling import ReconcilingGroup
 from kafkastub.coordinator.modern.subscribed import SubscribedTopics
-from kafkastub.coordinator.records import Record
+from kafkastub.coordinator.records import Record, Tombstone
 from kafkawire.java_order import string_timeline_order
 
 
@@ -67,7 +64,7 @@ class ConsumerGroup(ReconcilingGroup[ConsumerMember, Assignment, MemberTimers]):
     group_type = "consumer"
     protocol_type = "consumer"
     types = TYPES
-    forms = member_records.FORMS
+    forms = FORMS
     nothing = NO_ASSIGNMENT
 
     def __init__(self, group_id: str, topics: SubscribedTopics) -> None:
@@ -158,12 +155,12 @@ class ConsumerGroup(ReconcilingGroup[ConsumerMember, Assignment, MemberTimers]):
 
     # -- the end -------------------------------------------------------------------------------------------------
 
-    def tombstones(self) -> list[Record]:
-        """The records that end it, but for those of its offsets. Kafka: createGroupTombstoneRecords."""
-        group_id, members = self.group_id, [member.member_id for member in self.in_order()]
-        expressions = [ConsumerGroupRegularExpressionTombstone(group_id, one) for one in self.subscriptions.resolved]
-        own = *expressions, ConsumerGroupPartitionMetadataTombstone(group_id)
-        return TYPES.ending(group_id, members, own)
+    def _own_tombstones(self) -> list[Record]:
+        group_id, expressions = self.group_id, self.subscriptions.resolved
+        return [
+            *(Tombstone(ConsumerGroupRegularExpression, group_id, one) for one in expressions),
+            Tombstone(ConsumerGroupPartitionMetadata, group_id),
+        ]
 
     def end(self, broker_ms: int) -> None:
         """It is gone: nothing of it happens any more."""
@@ -173,12 +170,6 @@ class ConsumerGroup(ReconcilingGroup[ConsumerMember, Assignment, MemberTimers]):
             self.expressions.cancel()
 
     # -- records -------------------------------------------------------------------------------------------------
-
-    def apply(self, record: Record) -> None:
-        """Make a record of this group true; those of other types mean nothing here."""
-        change = _CHANGES.get(type(record))
-        if change is not None:
-            change(self, record)
 
     def resolve(self, regex: str, record: ConsumerGroupRegularExpression | None) -> None:
         """A regular expression matches these topics, or is none any more."""
@@ -214,16 +205,17 @@ class ConsumerGroup(ReconcilingGroup[ConsumerMember, Assignment, MemberTimers]):
     def _apply_expression(self, record: ConsumerGroupRegularExpression) -> None:
         self.resolve(record.regular_expression, record)
 
-    def _apply_no_expression(self, record: ConsumerGroupRegularExpressionTombstone) -> None:
-        self.resolve(record.regular_expression, None)
+    def _end_expression(self, record: Tombstone) -> None:
+        self.resolve(record.name, None)
 
     def _apply_partition_metadata(self, record: Record) -> None:
-        self.has_partition_metadata = type(record) is ConsumerGroupPartitionMetadata
+        self.has_partition_metadata = True
 
+    def _end_partition_metadata(self, record: Tombstone) -> None:
+        self.has_partition_metadata = False
 
-_CHANGES: Final = changes_of(TYPES) | {
-    ConsumerGroupRegularExpression: ConsumerGroup._apply_expression,
-    ConsumerGroupRegularExpressionTombstone: ConsumerGroup._apply_no_expression,
-    ConsumerGroupPartitionMetadata: ConsumerGroup._apply_partition_metadata,
-    ConsumerGroupPartitionMetadataTombstone: ConsumerGroup._apply_partition_metadata,
-}
+    changes: ClassVar[Mapping[str, Change]] = {
+        **ReconcilingGroup.changes,
+        "expressions": Change(_apply_expression, _end_expression),
+        "partition_metadata": Change(_apply_partition_metadata, _end_partition_metadata),
+    }

@@ -7,8 +7,13 @@ from enum import IntEnum
 from types import MappingProxyType
 from typing import Final
 
-from kafkastub.coordinator.consumer.records import ClassicMemberMetadata, EpochsOfPartitions
-from kafkastub.coordinator.modern.member import RevokingMember
+from kafkastub.coordinator.consumer.records import (
+    ClassicMemberMetadata,
+    ConsumerGroupCurrentMemberAssignment,
+    ConsumerGroupMemberMetadata,
+    EpochsOfPartitions,
+)
+from kafkastub.coordinator.modern.member import MemberForms, RevokingMember, sorted_names
 
 NOTHING: Final[EpochsOfPartitions] = MappingProxyType({})
 
@@ -20,6 +25,10 @@ class MemberState(IntEnum):
     UNREVOKED_PARTITIONS = 1
     UNRELEASED_PARTITIONS = 2
     UNKNOWN = 127
+
+    @classmethod
+    def _missing_(cls, value: object) -> MemberState:
+        return cls.UNKNOWN
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,3 +53,12 @@ class ConsumerMember(RevokingMember):
 
     stable = MemberState.STABLE
     unrevoked = MemberState.UNREVOKED_PARTITIONS
+
+
+FORMS: Final = MemberForms(
+    ConsumerMember,
+    ConsumerGroupMemberMetadata,
+    ConsumerGroupCurrentMemberAssignment,
+    read={"subscribed_topic_names": frozenset, "state": MemberState},
+    written={"subscribed_topic_names": sorted_names, "state": int},
+)

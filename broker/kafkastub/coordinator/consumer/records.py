@@ -9,8 +9,6 @@ from typing import Final, NamedTuple
 from kafkastub.coordinator.modern.records import (
     CurrentOfMember,
     GroupEpoch,
-    OfGroup,
-    OfMember,
     RecordTypes,
     TargetEpoch,
     TargetOfMember,
@@ -43,14 +41,10 @@ class ConsumerGroupPartitionMetadata(ConsumerRecord):
         topics: their names, sorted.
     """
 
+    part = "partition_metadata"
+
     group_id: str
     topics: tuple[str, ...] = ()
-
-
-class ConsumerGroupPartitionMetadataTombstone(OfGroup, ConsumerRecord):
-    """Written with the first epoch after such a record was found."""
-
-    __slots__ = ()
 
 
 @dataclass(slots=True, repr=False, eq=False)
@@ -63,6 +57,9 @@ class ConsumerGroupMemberMetadata(ConsumerRecord):
         rebalance_timeout_ms: milliseconds; -1 where not known.
         classic: of a member that speaks the classic protocol.
     """
+
+    part = "members"
+    named_by = "member_id"
 
     group_id: str
     member_id: str
@@ -99,19 +96,14 @@ class ConsumerGroupRegularExpression(ConsumerRecord):
         timestamp: when it was resolved, broker milliseconds.
     """
 
+    part = "expressions"
+    named_by = "regular_expression"
+
     group_id: str
     regular_expression: str
     topics: tuple[str, ...]
     version: int
     timestamp: int
-
-
-@dataclass(slots=True, repr=False, eq=False)
-class ConsumerGroupRegularExpressionTombstone(ConsumerRecord):
-    """Nobody in the group uses the regular expression any more."""
-
-    group_id: str
-    regular_expression: str
 
 
 # -- what every type has: see `modern.records` -------------------------------------------------------------------------
@@ -121,19 +113,7 @@ class ConsumerGroupMetadata(GroupEpoch, ConsumerRecord):
     __slots__ = ()
 
 
-class ConsumerGroupMetadataTombstone(OfGroup, ConsumerRecord):
-    __slots__ = ()
-
-
-class ConsumerGroupMemberMetadataTombstone(OfMember, ConsumerRecord):
-    __slots__ = ()
-
-
 class ConsumerGroupTargetAssignmentMetadata(TargetEpoch, ConsumerRecord):
-    __slots__ = ()
-
-
-class ConsumerGroupTargetAssignmentMetadataTombstone(OfGroup, ConsumerRecord):
     __slots__ = ()
 
 
@@ -141,23 +121,10 @@ class ConsumerGroupTargetAssignmentMember(TargetOfMember, ConsumerRecord):
     __slots__ = ()
 
 
-class ConsumerGroupTargetAssignmentMemberTombstone(OfMember, ConsumerRecord):
-    __slots__ = ()
-
-
-class ConsumerGroupCurrentMemberAssignmentTombstone(OfMember, ConsumerRecord):
-    __slots__ = ()
-
-
 TYPES: Final = RecordTypes(
     epoch=ConsumerGroupMetadata,
-    no_epoch=ConsumerGroupMetadataTombstone,
     member=ConsumerGroupMemberMetadata,
-    no_member=ConsumerGroupMemberMetadataTombstone,
     target_epoch=ConsumerGroupTargetAssignmentMetadata,
-    no_target_epoch=ConsumerGroupTargetAssignmentMetadataTombstone,
     target=ConsumerGroupTargetAssignmentMember,
-    no_target=ConsumerGroupTargetAssignmentMemberTombstone,
     current=ConsumerGroupCurrentMemberAssignment,
-    no_current=ConsumerGroupCurrentMemberAssignmentTombstone,
 )

@@ -5,18 +5,14 @@ from __future__ import annotations
 from typing import Final
 
 from kafkastub.coordinator.consumer.records import (
-    TYPES,
     ConsumerGroupCurrentMemberAssignment,
     ConsumerGroupMemberMetadata,
-    ConsumerGroupPartitionMetadata,
-    ConsumerGroupPartitionMetadataTombstone,
     ConsumerGroupRegularExpression,
-    ConsumerGroupRegularExpressionTombstone,
     ConsumerGroupTargetAssignmentMember,
 )
-from kafkastub.coordinator.modern.state import A_RECORD, A_TEXT, PARTS, ModernGroupState, places, weight_of
+from kafkastub.coordinator.modern.state import A_RECORD, A_TEXT, PARTS, ModernGroupState, weight_of
 from kafkastub.coordinator.records import ConsumerRecord
-from kafkastub.coordinator.typed_state import Place, RecordsOfType
+from kafkastub.coordinator.typed_state import RecordsOfType
 
 
 class ConsumerGroupState(ModernGroupState):
@@ -46,14 +42,4 @@ def _weight(record: ConsumerRecord) -> int:
     return A_RECORD
 
 
-RECORDS: Final = RecordsOfType(
-    ConsumerGroupState,
-    {
-        **places(TYPES),
-        ConsumerGroupPartitionMetadata: Place("partition_metadata", "", True),
-        ConsumerGroupPartitionMetadataTombstone: Place("partition_metadata", "", False),
-        ConsumerGroupRegularExpression: Place("expressions", "regular_expression", True),
-        ConsumerGroupRegularExpressionTombstone: Place("expressions", "regular_expression", False),
-    },
-    _weight,
-)
+RECORDS: Final = RecordsOfType(ConsumerGroupState, _weight)

@@ -11,10 +11,9 @@ from collections.abc import Callable, Sequence
 from kafkastub.coordinator.consumer.context import ConsumerContext
 from kafkastub.coordinator.consumer.group import ConsumerGroup
 from kafkastub.coordinator.consumer.member import ConsumerMember
-from kafkastub.coordinator.consumer.member_records import assignment_record, metadata_record
 from kafkastub.coordinator.consumer.reconciliation import OwnedPartitions, Reconciliation
 from kafkastub.coordinator.consumer.records import (
-    ConsumerGroupPartitionMetadataTombstone,
+    ConsumerGroupPartitionMetadata,
     EpochsOfPartitions,
 )
 from kafkastub.coordinator.consumer.targets import Computation, TopicIds
@@ -28,7 +27,7 @@ from kafkastub.coordinator.modern.membership import (
     fenced,
     unreleased,
 )
-from kafkastub.coordinator.records import Record
+from kafkastub.coordinator.records import Record, Tombstone
 from kafkastub.coordinator.turn import Turn
 
 Told = Sequence[OwnedPartitions] | None
@@ -115,7 +114,7 @@ class Steps:
         if member == updated:
             return False
         check_names(updated.subscribed_topic_names)
-        records.append(metadata_record(group.group_id, updated))
+        records.append(group.forms.metadata_record(group.group_id, updated))
         return member.subscribed_topic_names != updated.subscribed_topic_names
 
     def assignor_changes(self, group: ConsumerGroup, member: ConsumerMember, updated: ConsumerMember) -> bool:
@@ -143,7 +142,7 @@ class Steps:
             size += 1
         epoch = self.context.next_epoch(group, raised, counts.names, records)
         if group.has_partition_metadata:
-            records.append(ConsumerGroupPartitionMetadataTombstone(group.group_id))
+            records.append(Tombstone(ConsumerGroupPartitionMetadata, group.group_id))
         return epoch, counts.homogeneous(size)
 
     # -- what the member gets ------------------------------------------------------------------------------------
@@ -203,7 +202,7 @@ class Steps:
         )
         after = reconciliation.next(updated)
         if after != updated:
-            records.append(assignment_record(group.group_id, after))
+            records.append(group.forms.assignment_record(group.group_id, after))
         return after
 
 

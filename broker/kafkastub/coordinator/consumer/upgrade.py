@@ -12,8 +12,7 @@ from kafkastub.coordinator.classic.group import CONSUMER_PROTOCOL_TYPE, ClassicG
 from kafkastub.coordinator.classic.member import ClassicMember
 from kafkastub.coordinator.cluster import ClusterImage
 from kafkastub.coordinator.consumer import embedded
-from kafkastub.coordinator.consumer.member import ConsumerMember
-from kafkastub.coordinator.consumer.member_records import assignment_record, metadata_record
+from kafkastub.coordinator.consumer.member import FORMS, ConsumerMember
 from kafkastub.coordinator.consumer.records import (
     ClassicMemberMetadata,
     ClassicProtocol,
@@ -104,7 +103,7 @@ def upgrade_records(group_id: str, epoch: int, members: list[ConsumerMember], me
     What the members have is their target; the target's time is not known, so that the next may come at once.
     """
     return [
-        *(metadata_record(group_id, member) for member in members),
+        *(FORMS.metadata_record(group_id, member) for member in members),
         ConsumerGroupMetadata(group_id, epoch, metadata_hash),
         *(
             ConsumerGroupTargetAssignmentMember(
@@ -113,7 +112,7 @@ def upgrade_records(group_id: str, epoch: int, members: list[ConsumerMember], me
             for one in members
         ),
         ConsumerGroupTargetAssignmentMetadata(group_id, epoch, 0),
-        *(assignment_record(group_id, member) for member in members),
+        *(FORMS.assignment_record(group_id, member) for member in members),
     ]
 
 

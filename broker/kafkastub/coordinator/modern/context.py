@@ -13,7 +13,7 @@ from kafkastub.coordinator.modern.group import ModernGroup
 from kafkastub.coordinator.modern.records import TargetEpoch
 from kafkastub.coordinator.modern.settings import ModernSettings
 from kafkastub.coordinator.modern.subscribed import SubscribedTopics
-from kafkastub.coordinator.records import Record
+from kafkastub.coordinator.records import Record, Tombstone
 from kafkastub.coordinator.turn import Turn
 from kafkawire.errors import ErrorCode, KafkaError
 
@@ -144,7 +144,7 @@ class ModernContext(Generic[Modern, Settings]):
             group.apply(record)
             if isinstance(record, TargetEpoch):
                 self._has_target(group, record, turn)
-            elif type(record) is group.types.no_epoch:
+            elif type(record) is Tombstone and record.of is group.types.epoch:
                 self._end(group, turn)
         if group.frees_offsets() and (group.members or not groups.is_spared(group, turn)):
             groups.index.touch(group, turn.broker_ms)

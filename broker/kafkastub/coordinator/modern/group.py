@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, ClassVar, Final, Generic, TypeVar
+from typing import Any, ClassVar, Final, Generic, NamedTuple, TypeVar
 
 from kafkastub.coordinator.group import NOT_DUE, Consideration, GroupDescription, PartitionCheck
 from kafkastub.coordinator.modern.member import MemberForms, ModernMember
 from kafkastub.coordinator.modern.records import (
     CurrentOfMember,
     GroupEpoch,
-    OfGroup,
-    OfMember,
     RecordTypes,
     TargetEpoch,
 )
 from kafkastub.coordinator.modern.subscribed import SubscribedTopics
-from kafkastub.coordinator.records import Record
+from kafkastub.coordinator.records import Record, Tombstone, TypedRecord
 from kafkastub.coordinator.turn import Turn
 from kafkastub.deadlines import Deadlines
 from kafkawire.errors import ErrorCode, KafkaError
@@ -27,6 +25,17 @@ FIRST_EPOCH: Final = 1
 
 Member = TypeVar("Member", bound=ModernMember)
 Target = TypeVar("Target")
+
+
+class Change(NamedTuple):
+    """What the records of one part do to a live group.
+
+    Attributes:
+        end: what a tombstone does.
+    """
+
+    apply: Callable[[Any, Any], None]
+    end: Callable[[Any, Tombstone], None]
 
 
 class ModernGroup(Generic[Member, Target]):
@@ -218,8 +227,14 @@ class ModernGroup(Generic[Member, Target]):
             raise KafkaError(ErrorCode.NON_EMPTY_GROUP)
 
     def tombstones(self) -> list[Record]:
-        """The records that end it, but for those of its offsets."""
-        raise NotImplementedError
+        """The records that end it, but for those of its offsets. Kafka: createGroupTombstoneRecords."""
+        return self.types.ending(
+            self.group_id, [member.member_id for member in self.in_order()], self._own_tombstones()
+        )
+
+    def _own_tombstones(self) -> list[Record]:
+        """Those of what only its type has."""
+        return []
 
     def end(self, broker_ms: int) -> None:
         """It is gone: nothing of it happens any more."""
@@ -229,7 +244,15 @@ class ModernGroup(Generic[Member, Target]):
 
     def apply(self, record: Record) -> None:
         """Make a record of this group true; those of other types mean nothing here."""
-        raise NotImplementedError
+        if isinstance(record, TypedRecord) and record.group_type == self.group_type:
+            if type(record) is Tombstone:
+                self.changes[record.of.part].end(self, record)
+            else:
+                self.changes[record.part].apply(self, record)
+            self._changed()
+
+    def _changed(self) -> None:
+        """A record has been made true."""
 
     def update(self, member: Member) -> None:
         """A member has changed, or come."""
@@ -251,19 +274,19 @@ class ModernGroup(Generic[Member, Target]):
         self.metadata_hash = record.metadata_hash
 
     def _apply_member(self, record: Any) -> None:
-        self.update(self.forms.with_metadata(self.known_or_new(record.member_id), record))
+        self.update(self.forms.with_record(self.known_or_new(record.member_id), record))
 
-    def _apply_no_member(self, record: OfMember) -> None:
-        old = self.members.pop(record.member_id, None)
+    def _end_member(self, record: Tombstone) -> None:
+        old = self.members.pop(record.name, None)
         if old is not None:
             self._replace(old, None)
-            self._forget(record.member_id)
+            self._forget(record.name)
 
     def _apply_current(self, record: CurrentOfMember) -> None:
-        self.update(self.forms.with_assignment(self.known_or_new(record.member_id), record))
+        self.update(self.forms.with_record(self.known_or_new(record.member_id), record))
 
-    def _apply_no_current(self, record: OfMember) -> None:
-        member = self.members.get(record.member_id)
+    def _end_current(self, record: Tombstone) -> None:
+        member = self.members.get(record.name)
         if member is not None:
             self.update(self.forms.without_assignment(member))
 
@@ -271,34 +294,27 @@ class ModernGroup(Generic[Member, Target]):
         self.target_epoch = record.assignment_epoch
         self.target_timestamp = record.assignment_timestamp
 
-    def _apply_no_target_epoch(self, record: OfGroup) -> None:
+    def _end_target_epoch(self, record: Tombstone) -> None:
         self.target_epoch, self.target_timestamp = -1, 0
 
     def _apply_target(self, record: Any) -> None:
         self.target[record.member_id] = self._read_target(record)
 
-    def _apply_no_target(self, record: OfMember) -> None:
-        self.target.pop(record.member_id, None)
+    def _end_target(self, record: Tombstone) -> None:
+        self.target.pop(record.name, None)
 
     def _read_target(self, record: Any) -> Target:
         """The target as it is read from the record that it is written to."""
         raise NotImplementedError
 
+    def _end_nothing(self, record: Tombstone) -> None:
+        """What is over with it needs no change."""
 
-Changes = dict[type[Record], Callable[[Any, Any], None]]
-"""What a record does to a live group, by the record's class."""
-
-
-def changes_of(types: RecordTypes) -> Changes:
-    """What the records do that every type has. That of the group's end does nothing: it is over."""
-    return {
-        types.epoch: ModernGroup._apply_epoch,
-        types.member: ModernGroup._apply_member,
-        types.no_member: ModernGroup._apply_no_member,
-        types.target_epoch: ModernGroup._apply_target_epoch,
-        types.no_target_epoch: ModernGroup._apply_no_target_epoch,
-        types.target: ModernGroup._apply_target,
-        types.no_target: ModernGroup._apply_no_target,
-        types.current: ModernGroup._apply_current,
-        types.no_current: ModernGroup._apply_no_current,
+    changes: ClassVar[Mapping[str, Change]] = {
+        "metadata": Change(_apply_epoch, _end_nothing),
+        "members": Change(_apply_member, _end_member),
+        "target_metadata": Change(_apply_target_epoch, _end_target_epoch),
+        "target": Change(_apply_target, _end_target),
+        "current": Change(_apply_current, _end_current),
     }
+    """By the part of the group's state that a record is in; a type adds its own."""

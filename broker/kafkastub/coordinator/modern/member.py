@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Final
 
-from kafkastub.coordinator.records import Record
+from kafkastub.coordinator.modern.records import CurrentOfMember
+from kafkastub.coordinator.records import Record, TypedRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,20 +50,66 @@ class RevokingMember(ModernMember):
         return self.state == self.unrevoked
 
 
-class MemberForms(NamedTuple):
-    """How the members of one type come out of their records, and go into them.
+class MemberForms:
+    """How the members of one type come out of their records, and go into them: fields have the same names in both.
 
-    Attributes:
-        new: one of whom nothing is known but the id.
-        with_metadata: the member with what it has said of itself.
-        with_assignment: the member with what it has, and where it stands.
-        without_assignment: the member with nothing, on its way out.
-        metadata_record, assignment_record: of a group's member, by the group's id: the other way.
+    Args:
+        new: makes one of whom nothing is known but the id.
+        metadata: the records of what a member has said of itself …
+        assignment: … and those of where it stands, and what it has.
+        read: by the name of a field that is another in the member than in the record: makes it of the record's …
+        written: … and the other way.
     """
 
-    new: Callable[[str], Any]
-    with_metadata: Callable[[Any, Any], Any]
-    with_assignment: Callable[[Any, Any], Any]
-    without_assignment: Callable[[Any], Any]
-    metadata_record: Callable[[str, Any], Record]
-    assignment_record: Callable[[str, Any], Record]
+    __slots__ = ("_assignment", "_metadata", "_nothing", "_read", "_written", "new")
+
+    def __init__(
+        self,
+        new: Callable[[str], Any],
+        metadata: type[TypedRecord],
+        assignment: type[CurrentOfMember],
+        read: Mapping[str, Callable[[Any], Any]],
+        written: Mapping[str, Callable[[Any], Any]],
+    ) -> None:
+        self.new = new
+        self._metadata: type[Any] = metadata
+        self._assignment: type[Any] = assignment
+        self._read = read
+        self._written = written
+        blank, has = new(""), assignment.__match_args__[len(CurrentOfMember.__match_args__) :]
+        self._nothing = {name: getattr(blank, name) for name in has}
+
+    def with_record(self, member: Any, record: TypedRecord) -> Any:
+        """The member with what it has said of itself, or with what it has and where it stands."""
+        read, said = self._read, {name: getattr(record, name) for name in record.__match_args__[_KEY:]}
+        return replace(member, **{name: read[name](it) if name in read else it for name, it in said.items()})
+
+    def without_assignment(self, member: Any) -> Any:
+        """The member with nothing, on its way out."""
+        return replace(member, member_epoch=-1, previous_member_epoch=-1, **self._nothing)
+
+    def metadata_record(self, group_id: str, member: Any) -> Record:
+        """What a member of the group has said of itself."""
+        return self._record(self._metadata, group_id, member)
+
+    def assignment_record(self, group_id: str, member: Any) -> Record:
+        """What a member of the group has, and where it stands."""
+        return self._record(self._assignment, group_id, member)
+
+    def _record(self, kind: type[Any], group_id: str, member: Any) -> Record:
+        written, said = self._written, {name: getattr(member, name) for name in kind.__match_args__[_KEY:]}
+        record: Record = kind(
+            group_id,
+            member.member_id,
+            *(written[name](it) if name in written else it for name, it in said.items()),
+        )
+        return record
+
+
+_KEY: Final = 2
+"""Fields of a record that name the group and the member."""
+
+
+def sorted_names(names: frozenset[str]) -> tuple[str, ...]:
+    """A subscription, as a record has it."""
+    return tuple(sorted(names))

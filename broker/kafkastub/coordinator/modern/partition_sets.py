@@ -6,7 +6,7 @@ whose partition goes when a member has too many follows from that set's order. A
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from kafkawire.java_order import hash_map_order, spread, uuid_hash
 
@@ -137,3 +137,13 @@ def copy_of(partitions: frozenset[int]) -> Growing:
 def topics_in_order(topic_ids: Iterable[bytes]) -> list[bytes]:
     """Topic ids in the order of a `HashMap` by `Uuid`."""
     return hash_map_order((uuid_hash(topic_id), topic_id) for topic_id in topic_ids)
+
+
+def with_epochs(partitions: Sequence[int], epochs: Sequence[int] | None, otherwise: int) -> dict[int, int]:
+    """Partitions with the epochs in which a member was given them, as a record tells them.
+
+    Where it has not as many epochs as partitions, `otherwise` stands for them.
+    """
+    if epochs is None or len(epochs) != len(partitions):
+        epochs = [otherwise] * len(partitions)
+    return dict(zip(partitions, epochs, strict=True))

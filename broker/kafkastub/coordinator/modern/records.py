@@ -12,31 +12,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from kafkastub.coordinator.records import Record, TypedRecord
+from kafkastub.coordinator.records import Record, Tombstone, TypedRecord
 
 Partitions = Mapping[bytes, frozenset[int]]
 """Partitions by topic id."""
-
-
-class OfGroup(TypedRecord):
-    """A tombstone of what a group has once."""
-
-    __slots__ = ("group_id",)
-    __match_args__ = ("group_id",)
-
-    def __init__(self, group_id: str) -> None:
-        self.group_id = group_id
-
-
-class OfMember(TypedRecord):
-    """A tombstone of what each member has."""
-
-    __slots__ = ("group_id", "member_id")
-    __match_args__ = ("group_id", "member_id")
-
-    def __init__(self, group_id: str, member_id: str) -> None:
-        self.group_id = group_id
-        self.member_id = member_id
 
 
 @dataclass(slots=True, repr=False, eq=False)
@@ -46,6 +25,8 @@ class GroupEpoch(TypedRecord):
     Attributes:
         metadata_hash: of the metadata of the topics that it needs, a signed 64-bit number; 0 for none.
     """
+
+    part = "metadata"
 
     group_id: str
     epoch: int
@@ -61,6 +42,8 @@ class TargetEpoch(TypedRecord):
             where that is not known (Kafka before 4.4).
     """
 
+    part = "target_metadata"
+
     group_id: str
     assignment_epoch: int
     assignment_timestamp: int = 0
@@ -69,6 +52,9 @@ class TargetEpoch(TypedRecord):
 @dataclass(slots=True, repr=False, eq=False)
 class TargetOfMember(TypedRecord):
     """What a member is to have, where that is partitions."""
+
+    part = "target"
+    named_by = "member_id"
 
     group_id: str
     member_id: str
@@ -83,6 +69,9 @@ class CurrentOfMember(TypedRecord):
         state: the number of a `MemberState` of the type, or one that is unknown here.
     """
 
+    part = "current"
+    named_by = "member_id"
+
     group_id: str
     member_id: str
     member_epoch: int
@@ -91,31 +80,24 @@ class CurrentOfMember(TypedRecord):
 
 
 class RecordTypes(NamedTuple):
-    """The classes of one type's records that every type has, each with its tombstone.
+    """The classes of one type's records that every type has. What the tombstone of each says:
 
     Attributes:
-        no_epoch: the group is gone.
-        member: what a member has said of itself.
-        no_member: a member is gone; the tombstones of its assignments come before.
-        no_target: a member is to have nothing: it is on its way out.
-        no_current: a member has nothing: it is on its way out, or a static one is replaced.
+        epoch: the group is gone.
+        member: a member is gone, of whom this is what it has said of itself; those of its assignments come before.
+        target: a member is to have nothing: it is on its way out.
+        current: a member has nothing: it is on its way out, or a static one is replaced.
     """
 
     epoch: type[GroupEpoch]
-    no_epoch: type[OfGroup]
     member: type[Any]
-    no_member: type[OfMember]
     target_epoch: type[TargetEpoch]
-    no_target_epoch: type[OfGroup]
     target: type[Any]
-    no_target: type[OfMember]
     current: type[CurrentOfMember]
-    no_current: type[OfMember]
 
     def removal(self, group_id: str, member_id: str) -> list[Record]:
         """The tombstones that end a member."""
-        of_member = self.no_current, self.no_target, self.no_member
-        return [tombstone(group_id, member_id) for tombstone in of_member]
+        return [Tombstone(one, group_id, member_id) for one in (self.current, self.target, self.member)]
 
     def ending(self, group_id: str, members: Sequence[str], own: Iterable[Record]) -> list[Record]:
         """The tombstones that end a group with these members; what it has of its type's `own` comes last but one.
@@ -123,10 +105,10 @@ class RecordTypes(NamedTuple):
         Kafka: createGroupTombstoneRecords.
         """
         return [
-            *(self.no_current(group_id, one) for one in members),
-            *(self.no_target(group_id, one) for one in members),
-            self.no_target_epoch(group_id),
-            *(self.no_member(group_id, one) for one in members),
+            *(Tombstone(self.current, group_id, one) for one in members),
+            *(Tombstone(self.target, group_id, one) for one in members),
+            Tombstone(self.target_epoch, group_id),
+            *(Tombstone(self.member, group_id, one) for one in members),
             *own,
-            self.no_epoch(group_id),
+            Tombstone(self.epoch, group_id),
         ]

@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, ClassVar, Final
 
-from kafkastub.coordinator.modern.records import RecordTypes
 from kafkastub.coordinator.records import TypedRecord
-from kafkastub.coordinator.typed_state import Place, TypedGroupState
+from kafkastub.coordinator.typed_state import TypedGroupState
 
 PARTS: Final = ("metadata", "target_metadata", "members", "current", "target")
 """What every type has: the group's epoch and that of its target; by member id the members, what they have and are to
@@ -42,22 +41,6 @@ class ModernGroupState(TypedGroupState):
                 yield from value.values()
             elif value is not None:
                 yield value
-
-
-def places(types: RecordTypes) -> dict[type[TypedRecord], Place]:
-    """Where the records are that every type has."""
-    return {
-        types.epoch: Place("metadata", "", True),
-        types.no_epoch: Place("metadata", "", False),
-        types.target_epoch: Place("target_metadata", "", True),
-        types.no_target_epoch: Place("target_metadata", "", False),
-        types.member: Place("members", "member_id", True),
-        types.no_member: Place("members", "member_id", False),
-        types.target: Place("target", "member_id", True),
-        types.no_target: Place("target", "member_id", False),
-        types.current: Place("current", "member_id", True),
-        types.no_current: Place("current", "member_id", False),
-    }
 
 
 A_RECORD: Final = 300

@@ -5,21 +5,21 @@
 
 from __future__ import annotations
 
-from typing import Final, NoReturn
+from collections.abc import Mapping
+from typing import ClassVar, NoReturn
 
 from kafkastub.coordinator.group import GroupDescription, MemberDescription, PartitionCheck
 from kafkastub.coordinator.modern.assignment import NO_ASSIGNMENT, Assignment
 from kafkastub.coordinator.modern.counts import decrease, increase
-from kafkastub.coordinator.modern.group import ModernGroup, changes_of
+from kafkastub.coordinator.modern.group import Change, ModernGroup
 from kafkastub.coordinator.modern.partition_sets import written_and_read
 from kafkastub.coordinator.modern.subscribed import SubscribedTopics
-from kafkastub.coordinator.records import Record
+from kafkastub.coordinator.records import Record, Tombstone
 from kafkastub.coordinator.share import member as members_of
 from kafkastub.coordinator.share.member import ShareMember
 from kafkastub.coordinator.share.records import (
     TYPES,
     ShareGroupStatePartitionMetadata,
-    ShareGroupStatePartitionMetadataTombstone,
     ShareGroupTargetAssignmentMember,
 )
 from kafkastub.coordinator.turn import Turn
@@ -140,10 +140,8 @@ class ShareGroup(ModernGroup[ShareMember, Assignment]):
 
     # -- the end -------------------------------------------------------------------------------------------------
 
-    def tombstones(self) -> list[Record]:
-        """The records that end it. Kafka: createGroupTombstoneRecords."""
-        group_id, members = self.group_id, [member.member_id for member in self.in_order()]
-        return TYPES.ending(group_id, members, [ShareGroupStatePartitionMetadataTombstone(group_id)])
+    def _own_tombstones(self) -> list[Record]:
+        return [Tombstone(ShareGroupStatePartitionMetadata, self.group_id)]
 
     def end(self, broker_ms: int) -> None:
         """It is gone: nothing of it happens any more."""
@@ -155,12 +153,8 @@ class ShareGroup(ModernGroup[ShareMember, Assignment]):
 
     # -- records -------------------------------------------------------------------------------------------------
 
-    def apply(self, record: Record) -> None:
-        """Make a record of this group true; those of other types mean nothing here."""
-        change = _CHANGES.get(type(record))
-        if change is not None:
-            self.quiet = False
-            change(self, record)
+    def _changed(self) -> None:
+        self.quiet = False
 
     def _replace(self, old: ShareMember | None, new: ShareMember | None) -> None:
         before = frozenset[str]() if old is None else old.subscribed_topic_names
@@ -185,16 +179,18 @@ class ShareGroup(ModernGroup[ShareMember, Assignment]):
     def _read_target(self, record: ShareGroupTargetAssignmentMember) -> Assignment:
         return {topic_id: written_and_read(some) for topic_id, some in record.partitions.items()}
 
-    def _apply_partition_metadata(self, record: Record) -> None:
-        self.partition_metadata = record if isinstance(record, ShareGroupStatePartitionMetadata) else None
+    def _apply_partition_metadata(self, record: ShareGroupStatePartitionMetadata) -> None:
+        self.partition_metadata = record
+
+    def _end_partition_metadata(self, record: Tombstone) -> None:
+        self.partition_metadata = None
+
+    changes: ClassVar[Mapping[str, Change]] = {
+        **ModernGroup.changes,
+        "partition_metadata": Change(_apply_partition_metadata, _end_partition_metadata),
+    }
 
 
 def is_homogeneous(subscribed: dict[str, int], members: int) -> bool:
     """Whether so many members all subscribe to the same. Kafka: ModernGroup.subscriptionType."""
     return all(count == members for count in subscribed.values())
-
-
-_CHANGES: Final = changes_of(TYPES) | {
-    ShareGroupStatePartitionMetadata: ShareGroup._apply_partition_metadata,
-    ShareGroupStatePartitionMetadataTombstone: ShareGroup._apply_partition_metadata,
-}

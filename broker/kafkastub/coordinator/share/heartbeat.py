@@ -18,7 +18,7 @@ from kafkastub.coordinator.records import Record
 from kafkastub.coordinator.share import state_partitions
 from kafkastub.coordinator.share.context import ShareContext
 from kafkastub.coordinator.share.group import ShareGroup, is_homogeneous
-from kafkastub.coordinator.share.member import ShareMember, assignment_record, metadata_record
+from kafkastub.coordinator.share.member import ShareMember
 from kafkastub.coordinator.share.records import (
     TYPES,
     ShareGroupMetadata,
@@ -148,7 +148,7 @@ class Heartbeats:
             return updated
         if after == updated:
             return updated
-        records.append(assignment_record(group.group_id, after))
+        records.append(group.forms.assignment_record(group.group_id, after))
         return after
 
     def _initialization(
@@ -250,7 +250,7 @@ def _subscription_changes(group: ShareGroup, member: ShareMember, updated: Share
     if member == updated:
         return False
     check_names(updated.subscribed_topic_names)
-    records.append(metadata_record(group.group_id, updated))
+    records.append(group.forms.metadata_record(group.group_id, updated))
     return member.subscribed_topic_names != updated.subscribed_topic_names
 
 

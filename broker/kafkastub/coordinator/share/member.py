@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final
 
-from kafkastub.coordinator.modern.member import MemberForms, ModernMember
+from kafkastub.coordinator.modern.member import MemberForms, ModernMember, sorted_names
 from kafkastub.coordinator.modern.partition_sets import written_and_read
 from kafkastub.coordinator.modern.records import Partitions
 from kafkastub.coordinator.share.records import (
@@ -30,52 +30,14 @@ class ShareMember(ModernMember):
     assigned: Partitions = field(default_factory=lambda: NOTHING)
 
 
-def with_metadata(member: ShareMember, record: ShareGroupMemberMetadata) -> ShareMember:
-    """The member as the record says."""
-    return replace(
-        member,
-        rack_id=record.rack_id,
-        client_id=record.client_id,
-        client_host=record.client_host,
-        subscribed_topic_names=frozenset(record.subscribed_topic_names),
-    )
-
-
-def with_assignment(member: ShareMember, record: ShareGroupCurrentMemberAssignment) -> ShareMember:
-    """The member with what the record says that it has."""
-    return replace(
-        member,
-        member_epoch=record.member_epoch,
-        previous_member_epoch=record.previous_member_epoch,
-        state=record.state,
-        assigned={topic_id: written_and_read(some) for topic_id, some in record.assigned.items()},
-    )
-
-
-def without_assignment(member: ShareMember) -> ShareMember:
-    """The member with nothing, on its way out."""
-    return replace(member, member_epoch=-1, previous_member_epoch=-1, assigned=NOTHING)
-
-
-def metadata_record(group_id: str, member: ShareMember) -> ShareGroupMemberMetadata:
-    """What the member has said of itself."""
-    return ShareGroupMemberMetadata(
-        group_id,
-        member.member_id,
-        member.rack_id,
-        member.client_id,
-        member.client_host,
-        tuple(sorted(member.subscribed_topic_names)),
-    )
-
-
-def assignment_record(group_id: str, member: ShareMember) -> ShareGroupCurrentMemberAssignment:
-    """What the member has."""
-    return ShareGroupCurrentMemberAssignment(
-        group_id, member.member_id, member.member_epoch, member.previous_member_epoch, member.state, member.assigned
-    )
+def _read(assigned: Partitions) -> Partitions:
+    return {topic_id: written_and_read(some) for topic_id, some in assigned.items()}
 
 
 FORMS: Final = MemberForms(
-    ShareMember, with_metadata, with_assignment, without_assignment, metadata_record, assignment_record
+    ShareMember,
+    ShareGroupMemberMetadata,
+    ShareGroupCurrentMemberAssignment,
+    read={"subscribed_topic_names": frozenset, "assigned": _read},
+    written={"subscribed_topic_names": sorted_names},
 )

@@ -9,8 +9,6 @@ from typing import Final, NamedTuple
 from kafkastub.coordinator.modern.records import (
     CurrentOfMember,
     GroupEpoch,
-    OfGroup,
-    OfMember,
     Partitions,
     RecordTypes,
     TargetEpoch,
@@ -38,6 +36,9 @@ class ShareGroupMemberMetadata(ShareRecord):
         client_host: with a slash: `/127.0.0.1`.
         subscribed_topic_names: sorted.
     """
+
+    part = "members"
+    named_by = "member_id"
 
     group_id: str
     member_id: str
@@ -68,16 +69,12 @@ class ShareGroupStatePartitionMetadata(ShareRecord):
         deleting: it has been asked to forget it: topic names by topic id.
     """
 
+    part = "partition_metadata"
+
     group_id: str
     initializing: Mapping[bytes, TopicPartitions]
     initialized: Mapping[bytes, TopicPartitions]
     deleting: Mapping[bytes, str]
-
-
-class ShareGroupStatePartitionMetadataTombstone(OfGroup, ShareRecord):
-    """The group is about to be gone."""
-
-    __slots__ = ()
 
 
 # -- what every type has: see `modern.records` -------------------------------------------------------------------------
@@ -87,19 +84,7 @@ class ShareGroupMetadata(GroupEpoch, ShareRecord):
     __slots__ = ()
 
 
-class ShareGroupMetadataTombstone(OfGroup, ShareRecord):
-    __slots__ = ()
-
-
-class ShareGroupMemberMetadataTombstone(OfMember, ShareRecord):
-    __slots__ = ()
-
-
 class ShareGroupTargetAssignmentMetadata(TargetEpoch, ShareRecord):
-    __slots__ = ()
-
-
-class ShareGroupTargetAssignmentMetadataTombstone(OfGroup, ShareRecord):
     __slots__ = ()
 
 
@@ -107,23 +92,10 @@ class ShareGroupTargetAssignmentMember(TargetOfMember, ShareRecord):
     __slots__ = ()
 
 
-class ShareGroupTargetAssignmentMemberTombstone(OfMember, ShareRecord):
-    __slots__ = ()
-
-
-class ShareGroupCurrentMemberAssignmentTombstone(OfMember, ShareRecord):
-    __slots__ = ()
-
-
 TYPES: Final = RecordTypes(
     epoch=ShareGroupMetadata,
-    no_epoch=ShareGroupMetadataTombstone,
     member=ShareGroupMemberMetadata,
-    no_member=ShareGroupMemberMetadataTombstone,
     target_epoch=ShareGroupTargetAssignmentMetadata,
-    no_target_epoch=ShareGroupTargetAssignmentMetadataTombstone,
     target=ShareGroupTargetAssignmentMember,
-    no_target=ShareGroupTargetAssignmentMemberTombstone,
     current=ShareGroupCurrentMemberAssignment,
-    no_current=ShareGroupCurrentMemberAssignmentTombstone,
 )

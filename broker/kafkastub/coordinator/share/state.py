@@ -11,19 +11,16 @@ from kafkastub.coordinator.modern.state import (
     A_TOPIC,
     PARTS,
     ModernGroupState,
-    places,
     weight_of,
 )
 from kafkastub.coordinator.records import ShareRecord
 from kafkastub.coordinator.share.records import (
-    TYPES,
     ShareGroupCurrentMemberAssignment,
     ShareGroupMemberMetadata,
     ShareGroupStatePartitionMetadata,
-    ShareGroupStatePartitionMetadataTombstone,
     ShareGroupTargetAssignmentMember,
 )
-from kafkastub.coordinator.typed_state import Place, RecordsOfType
+from kafkastub.coordinator.typed_state import RecordsOfType
 
 
 class ShareGroupState(ModernGroupState):
@@ -53,12 +50,4 @@ def _weight(record: ShareRecord) -> int:
     return A_RECORD
 
 
-RECORDS: Final = RecordsOfType(
-    ShareGroupState,
-    {
-        **places(TYPES),
-        ShareGroupStatePartitionMetadata: Place("partition_metadata", "", True),
-        ShareGroupStatePartitionMetadataTombstone: Place("partition_metadata", "", False),
-    },
-    _weight,
-)
+RECORDS: Final = RecordsOfType(ShareGroupState, _weight)

@@ -5,18 +5,18 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Mapping
+from typing import ClassVar
 
 from kafkastub.coordinator.group import (
     GroupDescription,
     PartitionCheck,
 )
-from kafkastub.coordinator.modern.group import FIRST_EPOCH, changes_of
+from kafkastub.coordinator.modern.group import FIRST_EPOCH, Change
 from kafkastub.coordinator.modern.reconciling import ReconcilingGroup
-from kafkastub.coordinator.modern.records import OfMember
 from kafkastub.coordinator.modern.subscribed import SubscribedTopics
 from kafkastub.coordinator.modern.timers import MemberTimers
-from kafkastub.coordinator.records import Record
+from kafkastub.coordinator.records import Record, Tombstone
 from kafkastub.coordinator.streams import member as members_of
 from kafkastub.coordinator.streams.configured import ConfiguredTopology
 from kafkastub.coordinator.streams.member import StreamsMember
@@ -27,7 +27,6 @@ from kafkastub.coordinator.streams.records import (
     StreamsGroupMetadata,
     StreamsGroupTargetAssignmentMember,
     StreamsGroupTopology,
-    StreamsGroupTopologyTombstone,
 )
 from kafkastub.coordinator.streams.runners import Runners
 from kafkastub.coordinator.streams.soft_state import SoftState
@@ -120,9 +119,8 @@ class StreamsGroup(ReconcilingGroup[StreamsMember, TasksTuple, MemberTimers]):
     # -- the end -------------------------------------------------------------------------------------------------
 
     def tombstones(self) -> list[Record]:
-        """The records that end it, but for those of its offsets. Kafka: createGroupTombstoneRecords."""
-        group_id, members = self.group_id, [member.member_id for member in self.in_order()]
-        return [*TYPES.ending(group_id, members, ()), StreamsGroupTopologyTombstone(group_id)]
+        """The records that end it: the group's own is not the last one here."""
+        return [*super().tombstones(), Tombstone(StreamsGroupTopology, self.group_id)]
 
     def end(self, broker_ms: int) -> None:
         """It is gone: nothing of it happens any more."""
@@ -133,13 +131,9 @@ class StreamsGroup(ReconcilingGroup[StreamsMember, TasksTuple, MemberTimers]):
 
     # -- records -------------------------------------------------------------------------------------------------
 
-    def apply(self, record: Record) -> None:
-        """Make a record of this group true; those of other types mean nothing here."""
-        change = _CHANGES.get(type(record))
-        if change is not None:
-            change(self, record)
-            if not self.members:
-                self.soft.shutdown_by = None
+    def _changed(self) -> None:
+        if not self.members:
+            self.soft.shutdown_by = None
 
     def _replace(self, old: StreamsMember | None, new: StreamsMember | None) -> None:
         runners = self.runners
@@ -178,17 +172,16 @@ class StreamsGroup(ReconcilingGroup[StreamsMember, TasksTuple, MemberTimers]):
         assert isinstance(record.topology, Topology)
         self._read(record.topology)
 
-    def _apply_no_topology(self, record: StreamsGroupTopologyTombstone) -> None:
+    def _end_topology(self, record: Tombstone) -> None:
         self._read(None)
 
-    def _apply_no_target(self, record: OfMember) -> None:
+    def _end_target(self, record: Tombstone) -> None:
         self.target_version += 1
-        super()._apply_no_target(record)
+        super()._end_target(record)
 
-
-_CHANGES: Final = changes_of(TYPES) | {
-    StreamsGroupMetadata: StreamsGroup._apply_metadata,
-    StreamsGroupTopology: StreamsGroup._apply_topology,
-    StreamsGroupTopologyTombstone: StreamsGroup._apply_no_topology,
-    TYPES.no_target: StreamsGroup._apply_no_target,
-}
+    changes: ClassVar[Mapping[str, Change]] = {
+        **ReconcilingGroup.changes,
+        "metadata": Change(_apply_metadata, ReconcilingGroup._end_nothing),
+        "target": Change(ReconcilingGroup._apply_target, _end_target),
+        "topology": Change(_apply_topology, _end_topology),
+    }

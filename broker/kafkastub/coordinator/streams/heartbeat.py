@@ -17,7 +17,7 @@ from kafkastub.coordinator.streams.configured import ConfiguredTopology, configu
 from kafkastub.coordinator.streams.context import StreamsContext
 from kafkastub.coordinator.streams.fencing import Fencing
 from kafkastub.coordinator.streams.group import StreamsGroup
-from kafkastub.coordinator.streams.member import StreamsMember, assignment_record, metadata_record
+from kafkastub.coordinator.streams.member import StreamsMember
 from kafkastub.coordinator.streams.reconciliation import Reconciliation
 from kafkastub.coordinator.streams.records import NO_TOPOLOGY_EPOCH, StreamsGroupMetadata, StreamsGroupTopology
 from kafkastub.coordinator.streams.soft_state import SoftState
@@ -173,7 +173,7 @@ class Heartbeats:
         if after == before:
             beat.member = before
             return
-        beat.records.append(metadata_record(beat.group.group_id, after))
+        beat.records.append(beat.group.forms.metadata_record(beat.group.group_id, after))
         if beat.request.instance_id is None or joining.matters_to_assignor(before, after):
             beat.update = Update.RECOMPUTE
 
@@ -307,7 +307,7 @@ class Heartbeats:
         roles_change = self.context.settings.rules.roles_change
         after = Reconciliation(target_epoch, target, beat.group.runners, owned, roles_change).next(member)
         if after != member:
-            beat.records.append(assignment_record(beat.group.group_id, after))
+            beat.records.append(beat.group.forms.assignment_record(beat.group.group_id, after))
         return after
 
     # -- what it is told -----------------------------------------------------------------------------------------

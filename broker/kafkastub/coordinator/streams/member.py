@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import IntEnum
 from types import MappingProxyType
 from typing import Final, TypeVar
@@ -12,6 +12,7 @@ from kafkastub.coordinator.modern.member import MemberForms, RevokingMember
 from kafkastub.coordinator.streams.records import (
     Endpoint,
     EpochsOfKinds,
+    Pairs,
     StreamsGroupCurrentMemberAssignment,
     StreamsGroupMemberMetadata,
     TasksOfKinds,
@@ -35,6 +36,10 @@ class MemberState(IntEnum):
     UNREVOKED_TASKS = 2
     UNRELEASED_TASKS = 3
     UNKNOWN = 127
+
+    @classmethod
+    def _missing_(cls, value: object) -> MemberState:
+        return cls.UNKNOWN
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,78 +67,6 @@ class StreamsMember(RevokingMember):
     unrevoked = MemberState.UNREVOKED_TASKS
 
 
-def with_metadata(member: StreamsMember, record: StreamsGroupMemberMetadata) -> StreamsMember:
-    """The member as the record says."""
-    tags = dict(record.client_tags)
-    return replace(
-        member,
-        instance_id=record.instance_id,
-        rack_id=record.rack_id,
-        client_id=record.client_id,
-        client_host=record.client_host,
-        rebalance_timeout_ms=record.rebalance_timeout_ms,
-        topology_epoch=record.topology_epoch,
-        process_id=record.process_id,
-        user_endpoint=record.user_endpoint,
-        client_tags={name: tags[name] for name in string_map_order(tags)},
-    )
-
-
-def with_assignment(member: StreamsMember, record: StreamsGroupCurrentMemberAssignment) -> StreamsMember:
-    """The member with what the record says that it has."""
-    known = record.state in frozenset(MemberState)
-    return replace(
-        member,
-        member_epoch=record.member_epoch,
-        previous_member_epoch=record.previous_member_epoch,
-        state=MemberState(record.state) if known else MemberState.UNKNOWN,
-        assigned=_read(record.assigned),
-        pending_revocation=_read(record.pending_revocation),
-    )
-
-
-def without_assignment(member: StreamsMember) -> StreamsMember:
-    """The member with nothing, on its way out."""
-    return replace(
-        member,
-        member_epoch=-1,
-        previous_member_epoch=-1,
-        assigned=EMPTY_WITH_EPOCHS,
-        pending_revocation=EMPTY_WITH_EPOCHS,
-    )
-
-
-def metadata_record(group_id: str, member: StreamsMember) -> StreamsGroupMemberMetadata:
-    """What the member has said of itself."""
-    tags = member.client_tags
-    return StreamsGroupMemberMetadata(
-        group_id,
-        member.member_id,
-        member.instance_id,
-        member.rack_id,
-        member.client_id,
-        member.client_host,
-        member.rebalance_timeout_ms,
-        member.topology_epoch,
-        member.process_id,
-        member.user_endpoint,
-        tuple((name, tags[name]) for name in sorted(tags, key=string_order)),
-    )
-
-
-def assignment_record(group_id: str, member: StreamsMember) -> StreamsGroupCurrentMemberAssignment:
-    """What the member has."""
-    return StreamsGroupCurrentMemberAssignment(
-        group_id,
-        member.member_id,
-        member.member_epoch,
-        member.previous_member_epoch,
-        member.state,
-        member.assigned,
-        member.pending_revocation,
-    )
-
-
 def read_target(tasks: TasksOfKinds) -> TasksTuple:
     """Tasks as they are read from the record that they are written to: in the order of its map."""
     return TasksTuple(*(_in_order(some) for some in tasks))
@@ -150,6 +83,19 @@ def _in_order(tasks: Mapping[str, V]) -> Mapping[str, V]:
     return in_map_order({subtopology_id: tasks[subtopology_id] for subtopology_id in sorted(tasks, key=string_order)})
 
 
+def _read_tags(pairs: Pairs) -> Mapping[str, str]:
+    tags = dict(pairs)
+    return {name: tags[name] for name in string_map_order(tags)}
+
+
+def _written_tags(tags: Mapping[str, str]) -> Pairs:
+    return tuple((name, tags[name]) for name in sorted(tags, key=string_order))
+
+
 FORMS: Final = MemberForms(
-    StreamsMember, with_metadata, with_assignment, without_assignment, metadata_record, assignment_record
+    StreamsMember,
+    StreamsGroupMemberMetadata,
+    StreamsGroupCurrentMemberAssignment,
+    read={"client_tags": _read_tags, "state": MemberState, "assigned": _read, "pending_revocation": _read},
+    written={"client_tags": _written_tags},
 )

@@ -9,8 +9,6 @@ from typing import Any, Final, NamedTuple, Protocol
 from kafkastub.coordinator.modern.records import (
     CurrentOfMember,
     GroupEpoch,
-    OfGroup,
-    OfMember,
     RecordTypes,
     TargetEpoch,
 )
@@ -69,14 +67,10 @@ class StreamsGroupMetadata(GroupEpoch, StreamsRecord):
 class StreamsGroupTopology(StreamsRecord):
     """What the group runs."""
 
+    part = "topology"
+
     group_id: str
     topology: WrittenTopology
-
-
-class StreamsGroupTopologyTombstone(OfGroup, StreamsRecord):
-    """The group is gone."""
-
-    __slots__ = ()
 
 
 @dataclass(slots=True, repr=False, eq=False)
@@ -89,6 +83,9 @@ class StreamsGroupMemberMetadata(StreamsRecord):
         process_id: shared by the members that run in one process.
         client_tags: sorted by name.
     """
+
+    part = "members"
+    named_by = "member_id"
 
     group_id: str
     member_id: str
@@ -106,6 +103,9 @@ class StreamsGroupMemberMetadata(StreamsRecord):
 @dataclass(slots=True, repr=False, eq=False)
 class StreamsGroupTargetAssignmentMember(StreamsRecord):
     """What a member is to have."""
+
+    part = "target"
+    named_by = "member_id"
 
     group_id: str
     member_id: str
@@ -129,39 +129,14 @@ class StreamsGroupCurrentMemberAssignment(CurrentOfMember, StreamsRecord):
 # -- what every type has: see `modern.records` -------------------------------------------------------------------------
 
 
-class StreamsGroupMetadataTombstone(OfGroup, StreamsRecord):
-    __slots__ = ()
-
-
-class StreamsGroupMemberMetadataTombstone(OfMember, StreamsRecord):
-    __slots__ = ()
-
-
 class StreamsGroupTargetAssignmentMetadata(TargetEpoch, StreamsRecord):
-    __slots__ = ()
-
-
-class StreamsGroupTargetAssignmentMetadataTombstone(OfGroup, StreamsRecord):
-    __slots__ = ()
-
-
-class StreamsGroupTargetAssignmentMemberTombstone(OfMember, StreamsRecord):
-    __slots__ = ()
-
-
-class StreamsGroupCurrentMemberAssignmentTombstone(OfMember, StreamsRecord):
     __slots__ = ()
 
 
 TYPES: Final = RecordTypes(
     epoch=StreamsGroupMetadata,
-    no_epoch=StreamsGroupMetadataTombstone,
     member=StreamsGroupMemberMetadata,
-    no_member=StreamsGroupMemberMetadataTombstone,
     target_epoch=StreamsGroupTargetAssignmentMetadata,
-    no_target_epoch=StreamsGroupTargetAssignmentMetadataTombstone,
     target=StreamsGroupTargetAssignmentMember,
-    no_target=StreamsGroupTargetAssignmentMemberTombstone,
     current=StreamsGroupCurrentMemberAssignment,
-    no_current=StreamsGroupCurrentMemberAssignmentTombstone,
 )

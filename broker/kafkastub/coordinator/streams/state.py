@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import Final
 
-from kafkastub.coordinator.modern.state import A_RECORD, A_TEXT, PARTS, ModernGroupState, places
+from kafkastub.coordinator.modern.state import A_RECORD, A_TEXT, PARTS, ModernGroupState
 from kafkastub.coordinator.records import StreamsRecord
 from kafkastub.coordinator.streams.records import (
-    TYPES,
     StreamsGroupCurrentMemberAssignment,
     StreamsGroupMemberMetadata,
     StreamsGroupTargetAssignmentMember,
     StreamsGroupTopology,
-    StreamsGroupTopologyTombstone,
     WrittenTopology,
 )
-from kafkastub.coordinator.typed_state import Place, RecordsOfType
+from kafkastub.coordinator.typed_state import RecordsOfType
 
 
 class StreamsGroupState(ModernGroupState):
@@ -65,12 +63,4 @@ def _weight_of_topology(topology: WrittenTopology) -> int:
 _A_SUBTOPOLOGY: Final = 250
 _A_TASK: Final = 60
 """Bytes of each, measured on 64 bits."""
-RECORDS: Final = RecordsOfType(
-    StreamsGroupState,
-    {
-        **places(TYPES),
-        StreamsGroupTopology: Place("topology", "", True),
-        StreamsGroupTopologyTombstone: Place("topology", "", False),
-    },
-    _weight,
-)
+RECORDS: Final = RecordsOfType(StreamsGroupState, _weight)

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol, TypeVar
 
 from kafkastub.coordinator.modern.computed_order import computed_order
+from kafkastub.coordinator.modern.partition_sets import with_epochs
 from kafkawire.java_order import string_hash, string_map_order, string_order
 
 V = TypeVar("V")
@@ -161,12 +162,7 @@ def epochs_of(told: Iterable[tuple[TaskIds, Sequence[int] | None]], member_epoch
     Args:
         member_epoch: of all tasks of a subtopology for which there are no epochs, or not as many as partitions.
     """
-    found: dict[str, dict[int, int]] = {}
-    for one, epochs in told:
-        some = one.partitions
-        since = epochs if epochs is not None and len(epochs) == len(some) else [member_epoch] * len(some)
-        found[one.subtopology_id] = dict(zip(some, since, strict=True))
-    return in_map_order(found)
+    return in_map_order({one.subtopology_id: with_epochs(one.partitions, epochs, member_epoch) for one, epochs in told})
 
 
 def written(tasks: Tasks) -> list[tuple[str, list[int]]]:

@@ -1,73 +1,95 @@
 """Records of groups with epochs as keys and values of `__consumer_offsets`, and back: the same way for every type.
 
 A key names a group, and a member or what else of it the record is about; a tombstone says no more than that. All
-values have one version, 0 (GroupCoordinatorRecordHelpers, StreamsCoordinatorRecordHelpers).
+values have one version, 0 (GroupCoordinatorRecordHelpers, StreamsCoordinatorRecordHelpers). The fields of a record are
+those of its key and its value, by the same names; a type's codec says which are others, in rows by the type of record.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Final, Generic, NamedTuple, TypeVar
+from collections.abc import Callable, Mapping
+from functools import cache
+from importlib import import_module
+from typing import Any, Final, NamedTuple
 
+from kafkastub.coordinator.records import Tombstone, TypedRecord
+from kafkastub.coordinator.typed_state import place_of
 from kafkawire.offsets_topic import OffsetsRecord, RecordType, encode_key, encode_value, message_class
-from kafkawire.schema import Message
 
-R = TypeVar("R")
 _VERSION: Final = 0
-
-Named = Callable[[Any], Any]
-"""A key of a record or tombstone; a tombstone of a key."""
-
-
-def of_group(make: Callable[[str], Any]) -> Named:
-    """What has the names that a group's key has."""
-    return lambda about: make(about.group_id)
-
-
-def of_member(make: Callable[[str, str], Any]) -> Named:
-    """What has the names that a member's key has."""
-    return lambda about: make(about.group_id, about.member_id)
 
 
 class Form(NamedTuple):
-    """One type of records.
+    """How the records of a class are written and read.
 
     Attributes:
-        names: of the group and what else its key has (`of_group`, `of_member`).
-        record, tombstone: what they are to the coordinator.
-        value: of a record.
-        read: (key, value) -> record.
+        written: of a record, the fields of its value by their names …
+        read: … and of a value, the fields of its record, but for those of the key.
     """
 
-    record_type: RecordType
-    names: Callable[[Callable[..., Any]], Named]
     record: type[Any]
-    tombstone: type[Any]
-    value: Callable[[Any], Message]
-    read: Callable[[Any, Any], Any]
+    written: Callable[[Any], dict[str, Any]]
+    read: Callable[[Any], dict[str, Any]]
 
 
-class GroupCodec(Generic[R]):
+class Field(NamedTuple):
+    """A field of a record that is another in its value.
+
+    Attributes:
+        value_name: in the value; "" where it is the same.
+    """
+
+    read: Callable[[Any], Any]
+    written: Callable[[Any], Any] = lambda it: it
+    value_name: str = ""
+
+
+def form(record: type[TypedRecord], **others: Field) -> Form:
+    """By the names of the fields, but for these others."""
+    names = record.__match_args__[2 if record.named_by else 1 :]
+    same = [name for name in names if name not in others]
+    rows = [(name, one.value_name or name, one) for name, one in others.items()]
+
+    def written(it: Any) -> dict[str, Any]:
+        fields = {name: getattr(it, name) for name in same}
+        return fields | {there: one.written(getattr(it, name)) for name, there, one in rows}
+
+    def read(value: Any) -> dict[str, Any]:
+        fields = {name: getattr(value, name) for name in same}
+        return fields | {name: one.read(getattr(value, there)) for name, there, one in rows}
+
+    return Form(record, written, read)
+
+
+class GroupCodec:
     """The records of one type of groups."""
 
-    __slots__ = ("_decoders", "_encoders")
+    __slots__ = ("_forms", "_types")
 
-    def __init__(self, *forms: Form) -> None:
-        self._encoders: dict[type[Any], tuple[Named, Callable[[Any], Message] | None]] = {}
-        self._decoders: dict[RecordType, tuple[Callable[[Any, Any], R], Named]] = {}
-        for form in forms:
-            key = form.names(message_class(form.record_type, "Key"))
-            self._encoders[form.record] = key, form.value
-            self._encoders[form.tombstone] = key, None
-            self._decoders[form.record_type] = form.read, form.names(form.tombstone)
+    def __init__(self, forms: Mapping[RecordType, Form]) -> None:
+        self._forms = forms
+        self._types = {one.record: record_type for record_type, one in forms.items()}
 
-    def encode(self, record: R) -> tuple[bytes, bytes | None]:
+    def encode(self, record: TypedRecord) -> tuple[bytes, bytes | None]:
         """Key and value; a tombstone's value is None."""
-        key, value = self._encoders[type(record)]
-        return encode_key(key(record)), None if value is None else encode_value(value(record), _VERSION)
+        of, name, has_value = place_of(record)
+        record_type, about = self._types[of], (record.group_id, name) if of.named_by else (record.group_id,)
+        key = encode_key(message_class(record_type, "Key")(*about))
+        if not has_value:
+            return key, None
+        value = message_class(record_type, "Value")(**self._forms[record_type].written(record))
+        return key, encode_value(value, _VERSION)
 
-    def decode(self, record: OffsetsRecord) -> R:
+    def decode(self, record: OffsetsRecord) -> TypedRecord:
         """What a record says."""
-        read, tombstone = self._decoders[record.type]
-        found: R = tombstone(record.key) if record.value is None else read(record.key, record.value)
+        of, _, read = self._forms[record.type]
+        about = [getattr(record.key, field[0]) for field in record.key.FIELDS]
+        found: TypedRecord = Tombstone(of, *about) if record.value is None else of(*about, **read(record.value))
         return found
+
+
+@cache
+def codec_of(group_type: str) -> GroupCodec:
+    """Loaded with the first record of such a group: most brokers have none."""
+    codec: GroupCodec = import_module(f"kafkastub.state.internal_topics.{group_type}_codec").CODEC
+    return codec

@@ -14,7 +14,7 @@ from kafkastub.coordinator import (
     PartitionCommit,
     Record,
 )
-from kafkastub.coordinator.records import NO_TIMESTAMP, ConsumerRecord, ShareRecord, StreamsRecord
+from kafkastub.coordinator.records import NO_TIMESTAMP, TypedRecord
 from kafkawire.messages.group_metadata_key import GroupMetadataKey
 from kafkawire.messages.group_metadata_value import GroupMetadataValue
 from kafkawire.messages.group_metadata_value import MemberMetadata as MemberValue
@@ -23,7 +23,6 @@ from kafkawire.messages.offset_commit_key import OffsetCommitKey
 from kafkawire.messages.offset_commit_value import OffsetCommitValue
 from kafkawire.offsets_topic import (
     GROUP_METADATA_VERSION,
-    GroupKind,
     OffsetsRecord,
     RecordType,
     decode_record,
@@ -59,18 +58,10 @@ class OffsetsCodec:
             return group_key(record.group_id), None
         if isinstance(record, OffsetTombstone):
             return offset_key(record.group_id, record.topic, record.partition), None
-        if isinstance(record, ConsumerRecord):
-            from kafkastub.state.internal_topics import consumer_codec  # most brokers have no such group
+        if isinstance(record, TypedRecord):
+            from kafkastub.state.internal_topics.group_codec import codec_of  # most brokers have no such group
 
-            return consumer_codec.encode(record)
-        if isinstance(record, ShareRecord):
-            from kafkastub.state.internal_topics import share_codec
-
-            return share_codec.encode(record)
-        if isinstance(record, StreamsRecord):
-            from kafkastub.state.internal_topics import streams_codec
-
-            return streams_codec.encode(record)
+            return codec_of(record.group_type).encode(record)
         assert isinstance(record, OffsetCommit)  # one that is pending is written as a commit, in another batch
         ((partition, committed),) = record.each()
         return offset_key(record.group_id, record.topic, partition), self.offset(committed)
@@ -115,17 +106,9 @@ def coordinator_record(record: OffsetsRecord) -> Record | None:
         key = cast(GroupMetadataKey, record.key)
         return _generation(key.group, cast("GroupMetadataValue | None", record.value))
     if record.type not in (RecordType.OFFSET_COMMIT, RecordType.LEGACY_OFFSET_COMMIT):
-        if record.type.kind is GroupKind.SHARE:
-            from kafkastub.state.internal_topics import share_codec
+        from kafkastub.state.internal_topics.group_codec import codec_of
 
-            return share_codec.decode(record)
-        if record.type.kind is GroupKind.STREAMS:
-            from kafkastub.state.internal_topics import streams_codec
-
-            return streams_codec.decode(record)
-        from kafkastub.state.internal_topics import consumer_codec
-
-        return consumer_codec.decode(record)
+        return codec_of(record.type.kind.value).decode(record)
     name = cast(OffsetCommitKey, record.key)
     if record.value is None:
         return OffsetTombstone(name.group, name.topic, name.partition)
