@@ -13,7 +13,7 @@ from kafkastub.config import BrokerConfig, Profile
 from kafkastub.coordinator import GroupCoordinator
 from kafkastub.coordinator.consumer.group import ConsumerGroup
 from kafkastub.coordinator.consumer.member import ConsumerMember
-from kafkastub.coordinator.modern.settings import ConsumerGroupConfig
+from kafkastub.coordinator.modern.settings import GroupConfig
 from kafkastub.coordinator.records import Record
 from kafkastub.coordinator.turn import Turn
 from kafkawire.errors import ErrorCode, KafkaError
@@ -78,8 +78,8 @@ class Context:
         config = BrokerConfig(given, Profile.named("kafka"))
         self.coordinator = GroupCoordinator(config, config.profile, Random(1))
         self.topics = self.coordinator.image = Topics()
-        self.configs: dict[str, ConsumerGroupConfig] = {}
-        self.coordinator.group_configs = self.configs.get
+        self.configs: dict[str, GroupConfig] = {}
+        self.coordinator.own_configs = lambda group_type, group_id: self.configs.get(group_id)
         self.timer_ms = 1_000
         self.broker_ms = START_MS
         self.records: list[Record] = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kafkastub.coordinator.modern.settings import ConsumerGroupConfig
+from kafkastub.coordinator.modern.settings import GroupConfig
 from kafkawire.errors import ErrorCode
 from tests.consumer_groups.context import Context, refused
 
@@ -49,7 +49,7 @@ def test_a_refused_heartbeat_begins_none(context: Context):
 
 
 def test_a_group_has_its_own_session_timeout(context: Context):
-    context.configs["g"] = ConsumerGroupConfig(session_timeout_ms=60_000)
+    context.configs["g"] = GroupConfig(session_timeout_ms=60_000)
     context.join("m1", "t")
     context.pass_time(59_999)
     assert set(context.group().members) == {"m1"}

@@ -11,7 +11,7 @@ from kafkastub.coordinator.consumer.records import (
     ConsumerGroupTargetAssignmentMetadata,
 )
 from kafkastub.coordinator.modern.assignment import Assignment, GroupSpec, TopicDescriber
-from kafkastub.coordinator.modern.settings import ConsumerGroupConfig
+from kafkastub.coordinator.modern.settings import GroupConfig
 from kafkawire.errors import ErrorCode
 from tests.consumer_groups.context import Context, refused
 
@@ -282,7 +282,7 @@ class TestBetweenAssignments:
 
     def test_a_group_has_its_own(self):
         context = Context(group_consumer_assignment_interval_ms=1_000)
-        context.configs["g"] = ConsumerGroupConfig(assignment_interval_ms=0, heartbeat_interval_ms=6_000)
+        context.configs["g"] = GroupConfig(assignment_interval_ms=0, heartbeat_interval_ms=6_000)
         context.topic("t", 2)
         assert context.join("m1", "t").heartbeat_interval_ms == 6_000
         assert context.join("m2", "t").member_epoch == 3

@@ -71,9 +71,8 @@ class Groups:
         unshown: groups that have changed without a record, by id: what lets those who only read see it; as `unseen`.
         types: what makes groups, by the type's name.
         image: the topics, for the types with epochs; None for no topics.
-        group_configs: what a consumer group is configured for itself, by its id (see `modern.settings`); None where it
-            is not.
-        share_configs, streams_configs: the same of share and of streams groups.
+        own_configs: what a group with epochs is configured for itself, by its type and its id (see `modern.settings`);
+            None where it is not.
         spare_ms: how long a sweep leaves a group without offsets that has lost its last member; see `spare`.
         spared: such groups.
         dropped: offsets of deleted topics, whose tombstones are still to be written.
@@ -86,19 +85,17 @@ class Groups:
         "dropped",
         "expired",
         "expiry",
-        "group_configs",
         "groups",
         "hard",
         "image",
         "index",
         "meters",
+        "own_configs",
         "profile",
         "settings",
-        "share_configs",
         "simple",
         "spare_ms",
         "spared",
-        "streams_configs",
         "types",
         "unseen",
         "unshown",
@@ -122,9 +119,7 @@ class Groups:
         self.types: Mapping[str, GroupType] = {}
         self.simple: GroupType
         self.image: ClusterImage | None = None
-        self.group_configs: Callable[[str], Any] = lambda group_id: None
-        self.share_configs: Callable[[str], Any] = lambda group_id: None
-        self.streams_configs: Callable[[str], Any] = lambda group_id: None
+        self.own_configs: Callable[[str, str], Any] = lambda group_type, group_id: None
 
     @property
     def offsets(self) -> OffsetStore:

@@ -26,7 +26,6 @@ from kafkastub.storage import LogManager
 from kafkawire.errors import ErrorCode, KafkaError
 
 if TYPE_CHECKING:
-    from kafkastub.coordinator.modern.settings import ConsumerGroupConfig, ShareGroupConfig, StreamsGroupConfig
     from kafkastub.security import Authorizer
     from kafkastub.security.credentials import ScramUsers
     from kafkastub.security.delegation_tokens import DelegationTokens
@@ -89,9 +88,7 @@ class BrokerState:
             self.authorizer = make_authorizer(config)
         self.coordinator = GroupCoordinator(config, self.profile, self.random)
         self.coordinator.image = TopicsImage(self.cluster)
-        self.coordinator.group_configs = self._group_config
-        self.coordinator.share_configs = self._share_config
-        self.coordinator.streams_configs = self._streams_config
+        self.coordinator.own_configs = self._own_config
         self.serving: GroupCoordinator | None = None
         """The coordinator, where nothing stands between it and a request: its topic is there, and it is loaded."""
         self.refusal: ErrorCode | None = None
@@ -178,29 +175,12 @@ class BrokerState:
             self.config, self.coordinator, self.log, self._offsets_partitions, logs, self.fall_back
         )
 
-    def _group_config(self, group_id: str) -> ConsumerGroupConfig | None:
+    def _own_config(self, group_type: str, group_id: str) -> Any:
         """What the group is configured for itself; asked for groups with epochs alone."""
         from kafkastub.state.group_overrides import GroupOverrides
 
-        overrides = GroupOverrides(self.config, self.cluster)
-        self.coordinator.group_configs = overrides.of_consumer_group
-        return overrides.of_consumer_group(group_id)
-
-    def _share_config(self, group_id: str) -> ShareGroupConfig | None:
-        """The same of a share group."""
-        from kafkastub.state.group_overrides import GroupOverrides
-
-        overrides = GroupOverrides(self.config, self.cluster)
-        self.coordinator.share_configs = overrides.of_share_group
-        return overrides.of_share_group(group_id)
-
-    def _streams_config(self, group_id: str) -> StreamsGroupConfig | None:
-        """The same of a streams group."""
-        from kafkastub.state.group_overrides import GroupOverrides
-
-        overrides = GroupOverrides(self.config, self.cluster)
-        self.coordinator.streams_configs = overrides.of_streams_group
-        return overrides.of_streams_group(group_id)
+        self.coordinator.own_configs = GroupOverrides(self.config, self.cluster).of
+        return self.coordinator.own_configs(group_type, group_id)
 
     def fall_back(self) -> None:
         """What was refused by the disk is not so: be what the files say."""

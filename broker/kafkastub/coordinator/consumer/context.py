@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from kafkastub.coordinator.consumer.group import ConsumerGroup
 from kafkastub.coordinator.groups import Groups
 from kafkastub.coordinator.modern import assignors
@@ -38,6 +36,3 @@ class ConsumerContext(ModernContext[ConsumerGroup, ConsumerSettings]):
         """What can be changed while the broker runs has changed."""
         self.settings.assignor_offload = now.assignor_offload
         super().reconfigured(now)
-
-    def _own(self, group_id: str) -> Any:
-        return self.groups.group_configs(group_id)

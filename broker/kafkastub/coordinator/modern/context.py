@@ -61,7 +61,7 @@ class ModernContext(Generic[Modern, Settings]):
 
     def of(self, group_id: str) -> Settings:
         """What the group goes by: its own configuration, else the broker's. The same object while it is the same."""
-        own = self._own(group_id)
+        own = self.groups.own_configs(self._kind.group_type, group_id)
         if own is None:
             return self.settings
         known = self._merged.get(group_id)
@@ -75,10 +75,6 @@ class ModernContext(Generic[Modern, Settings]):
         """What can be changed while the broker runs has changed. Kafka: GroupCoordinatorConfig's dynamic values."""
         self.settings.assignment_interval_ms = now.assignment_interval_ms
         self._merged.clear()
-
-    def _own(self, group_id: str) -> Any:
-        """What the group is configured for itself, a NamedTuple of `modern.settings`; None where it is not."""
-        raise NotImplementedError
 
     # -- groups --------------------------------------------------------------------------------------------------
 

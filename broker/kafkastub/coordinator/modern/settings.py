@@ -6,27 +6,19 @@ Kafka: GroupCoordinatorConfig, GroupConfig, GroupConfigManager. Times are millis
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from kafkastub.config import BrokerConfig
 from kafkastub.config.assignors import assignor_names
 
 
-class ConsumerGroupConfig(NamedTuple):
+class GroupConfig(NamedTuple):
     """What a group's configuration (resource type GROUP) says itself; None where it says nothing.
 
-    The values are within the broker's bounds already; so Kafka keeps them, and so it clamps them where the bounds have
+    That of a consumer or share group, as far as its coordinator goes by it; what is delivered how is not here. The
+    values are within the broker's bounds already; so Kafka keeps them, and so it clamps them where the bounds have
     changed since (GroupConfigManager).
     """
-
-    session_timeout_ms: int | None = None
-    heartbeat_interval_ms: int | None = None
-    assignment_interval_ms: int | None = None
-    assignor_offload: bool | None = None
-
-
-class ShareGroupConfig(NamedTuple):
-    """The same of a share group, as far as its coordinator goes by it; what is delivered how is not here."""
 
     session_timeout_ms: int | None = None
     heartbeat_interval_ms: int | None = None
@@ -53,6 +45,21 @@ class StreamsGroupConfig(NamedTuple):
     acceptable_recovery_lag: int | None = None
     rack_aware_assignment_tags: tuple[str, ...] | None = None
     assignor: str | None = None
+
+
+_OTHER_NAMES: Final = {"assignor": "assignor.name", "assignor_offload": "assignor.offload.enable"}
+
+
+def config_name(field: str) -> str:
+    """The configuration that a field of these classes has, behind the type's name."""
+    return _OTHER_NAMES.get(field) or field.replace("_", ".")
+
+
+def _configured(values: BrokerConfig, group_type: str, *own: str) -> dict[str, Any]:
+    """What every type has of `group.TYPE.…`, and fields of its own."""
+    names = ("session_timeout_ms", "heartbeat_interval_ms", "assignment_interval_ms", "max_size", *own)
+    found = {name: values[f"group.{group_type}.{config_name(name)}"] for name in names}
+    return {**found, "empty_is_assigned": values.follows(4, 4)}
 
 
 @dataclass(slots=True)
@@ -97,15 +104,9 @@ class ConsumerSettings(ModernSettings):
     def of(values: BrokerConfig) -> ConsumerSettings:
         """From the broker's configuration."""
         return ConsumerSettings(
-            session_timeout_ms=values["group.consumer.session.timeout.ms"],
-            heartbeat_interval_ms=values["group.consumer.heartbeat.interval.ms"],
-            assignment_interval_ms=values["group.consumer.assignment.interval.ms"],
-            assignor_offload=values["group.consumer.assignor.offload.enable"],
-            regex_refresh_interval_ms=values["group.consumer.regex.refresh.interval.ms"],
-            max_size=values["group.consumer.max.size"],
+            **_configured(values, "consumer", "assignor_offload", "regex_refresh_interval_ms"),
             assignors=assignor_names(values["group.consumer.assignors"]),
             migration_policy=values["group.consumer.migration.policy"].lower(),
-            empty_is_assigned=values.follows(4, 4),
             assignor_raises_epoch=values.follows(4, 4),
         )
 
@@ -125,16 +126,9 @@ class ShareGroupSettings(ModernSettings):
     @staticmethod
     def of(values: BrokerConfig) -> ShareGroupSettings:
         """From the broker's configuration."""
-        return ShareGroupSettings(
-            session_timeout_ms=values["group.share.session.timeout.ms"],
-            heartbeat_interval_ms=values["group.share.heartbeat.interval.ms"],
-            assignment_interval_ms=values["group.share.assignment.interval.ms"],
-            max_size=values["group.share.max.size"],
-            initialize_retry_interval_ms=max(
-                values["group.share.initialize.retry.interval.ms"], values["offsets.commit.timeout.ms"]
-            ),
-            empty_is_assigned=values.follows(4, 4),
-        )
+        made = ShareGroupSettings(**_configured(values, "share", "initialize_retry_interval_ms"))
+        made.initialize_retry_interval_ms = max(made.initialize_retry_interval_ms, values["offsets.commit.timeout.ms"])
+        return made
 
 
 class StreamsRules(NamedTuple):
@@ -211,17 +205,10 @@ class StreamsGroupSettings(ModernSettings):
     def of(values: BrokerConfig) -> StreamsGroupSettings:
         """From the broker's configuration; what came later than its release counts for nothing."""
         rules = StreamsRules.of(values)
-        return StreamsGroupSettings(
-            session_timeout_ms=values["group.streams.session.timeout.ms"],
-            heartbeat_interval_ms=values["group.streams.heartbeat.interval.ms"],
-            assignment_interval_ms=values["group.streams.assignment.interval.ms"] if rules.has_interval else 0,
-            initial_rebalance_delay_ms=values["group.streams.initial.rebalance.delay.ms"],
-            max_size=values["group.streams.max.size"],
-            num_standby_replicas=values["group.streams.num.standby.replicas"],
-            num_warmup_replicas=values["group.streams.num.warmup.replicas"] if rules.has_statics else 0,
-            task_offset_interval_ms=values["group.streams.task.offset.interval.ms"] if rules.has_statics else 0,
-            acceptable_recovery_lag=values["group.streams.acceptable.recovery.lag"] if rules.has_statics else 0,
-            rack_aware_assignment_tags=tuple(values["group.streams.rack.aware.assignment.tags"]),
-            empty_is_assigned=values.follows(4, 4),
-            rules=rules,
-        )
+        later = "num_warmup_replicas", "task_offset_interval_ms", "acceptable_recovery_lag"
+        own = "initial_rebalance_delay_ms", "num_standby_replicas", *(later if rules.has_statics else ())
+        found = dict.fromkeys(later, 0) | _configured(values, "streams", *own)
+        if not rules.has_interval:
+            found["assignment_interval_ms"] = 0
+        tags = tuple(values["group.streams.rack.aware.assignment.tags"])
+        return StreamsGroupSettings(**found, rack_aware_assignment_tags=tags, rules=rules)

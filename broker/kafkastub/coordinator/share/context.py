@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from kafkastub.coordinator.groups import Groups
 from kafkastub.coordinator.modern.assignors.simple import SimpleAssignor
@@ -35,6 +34,3 @@ class ShareContext(ModernContext[ShareGroup, ShareGroupSettings]):
         super().write(group, records, turn)
         if any(type(record) is ShareGroupStatePartitionMetadata for record in records):
             group.initializing_since = max(group.initializing_since, turn.timer_ms)
-
-    def _own(self, group_id: str) -> Any:
-        return self.groups.share_configs(group_id)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from kafkastub.coordinator.groups import Groups
 from kafkastub.coordinator.modern.assignors.sticky_tasks import StickyTaskAssignor
@@ -43,9 +43,6 @@ class StreamsContext(ModernContext[StreamsGroup, StreamsGroupSettings]):
         replicas = (NUM_STANDBY_REPLICAS, str(settings.num_standby_replicas))
         tags = settings.rack_aware_assignment_tags
         return (replicas, (RACK_AWARE_ASSIGNMENT_TAGS, ",".join(tags))) if tags else (replicas,)
-
-    def _own(self, group_id: str) -> Any:
-        return self.groups.streams_configs(group_id)
 
     def _has_target(self, group: StreamsGroup, record: TargetEpoch, turn: Turn) -> None:
         """Whoever has computed it says when that was: a target may go on in a new epoch."""
