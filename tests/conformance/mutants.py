@@ -83,6 +83,7 @@ _MARKERS = "state/transaction_coordinator/markers.py"
 _RECONCILIATION = "coordinator/consumer/reconciliation.py"
 _STEPS = "coordinator/consumer/steps.py"
 _FENCING = "coordinator/consumer/fencing.py"
+_RECONCILING = "coordinator/modern/reconciling.py"
 _WATCHING = "coordinator/modern/watching.py"
 _SAYING = "share_partitions/acknowledging.py"
 _ACQUIRING = "share_partitions/acquiring.py"
@@ -296,11 +297,11 @@ MUTANTS = (
     Mutant(_RECONCILIATION, "            if self._has_any(member.pending_revocation):", "            if False:", "ConsumerGroupHeartbeat"),
     Mutant(_RECONCILIATION, "if loses and self._has_any(loses):", "if False:", "ConsumerGroupHeartbeat"),
     Mutant(_RECONCILIATION, "return self._within_subscription(member) if self.subscription_changed else member", "return member", "ConsumerGroupHeartbeat"),
-    Mutant(_STEPS, "elif epoch == member.previous_member_epoch and _within(told, member.assigned):", "elif epoch == member.previous_member_epoch:", "ConsumerGroupHeartbeat"),
-    Mutant(_STEPS, "elif epoch == member.previous_member_epoch and _within(told, member.assigned):", "elif False:", "ConsumerGroupHeartbeat"),
-    Mutant(_STEPS, "and known.member_epoch != LEAVE_GROUP_STATIC_MEMBER_EPOCH:", "and False:", "ConsumerGroupHeartbeat"),
-    Mutant(_FENCING, "        epoch = group.epoch + 1", "        epoch = group.epoch", "ConsumerGroupHeartbeat"),
-    Mutant(_FENCING, "        if len(members) == len(group.members) and", "        if False and", "ConsumerGroupHeartbeat"),
+    Mutant(_STEPS, 'lambda: within(told, "topic_id", member.assigned))', "lambda: True)", "ConsumerGroupHeartbeat"),
+    Mutant(_STEPS, 'lambda: within(told, "topic_id", member.assigned))', "lambda: False)", "ConsumerGroupHeartbeat"),
+    Mutant(_RECONCILING, "if not takes_over and there.member_epoch != LEAVE_GROUP_STATIC_MEMBER_EPOCH:", "if False:", "ConsumerGroupHeartbeat"),
+    Mutant(_FENCING, "group_id, group.epoch + 1, metadata_hash", "group_id, group.epoch, metadata_hash", "ConsumerGroupHeartbeat"),
+    Mutant("coordinator/modern/context.py", "        if len(members) == len(group.members) and", "        if False and", "ConsumerGroupHeartbeat"),
     Mutant(_WATCHING, "known_static_member(request.instance_id, request.member_id)", "known_static_member(request.instance_id, None)", "ConsumerGroupHeartbeat"),
     Mutant(_WATCHING, "if request.member_epoch == LEAVE_GROUP_STATIC_MEMBER_EPOCH:", "if False:", "ConsumerGroupHeartbeat"),
     Mutant("coordinator/consumer/validation.py", "if version >= 1 or epoch > 0", "if epoch > 0", "ConsumerGroupHeartbeat"),
@@ -330,11 +331,11 @@ MUTANTS = (
     Mutant(_SESSIONS, "        for partition in forgotten:", "        for partition in ():", "ShareFetch"),
     Mutant(_SESSIONS, "            session.partitions.setdefault(partition, True)", "            pass", "ShareFetch"),
     Mutant(_SHARING_HEARTBEAT, "raised = state_partitions.assignment_pending(group) or raised", "pass", "ShareGroupHeartbeat"),
-    Mutant(_SHARING_HEARTBEAT, "    if epoch != before:", "    if True:", "ShareGroupHeartbeat"),
-    Mutant(_SHARING_HEARTBEAT, "    if epoch in (0, known):", "    if epoch == 0 or epoch >= known:", "ShareGroupHeartbeat"),
+    Mutant(_SHARING_HEARTBEAT, "epoch, lambda: True, why)", "epoch, lambda: False, why)", "ShareGroupHeartbeat"),
+    Mutant(_SHARING_HEARTBEAT, "        if not create:", "        if not create and epoch < member.member_epoch:", "ShareGroupHeartbeat"),
     Mutant(_SHARING_HEARTBEAT, "if create or request.subscribed_topic_names is not None or", "if True or", "ShareGroupHeartbeat"),
     Mutant(_SHARING_HEARTBEAT, "if create or request.subscribed_topic_names is not None or", "if", "ShareGroupHeartbeat"),
-    Mutant(_SHARING_HEARTBEAT, "group.group_id, member.member_id, group.epoch + 1", "group.group_id, member.member_id, group.epoch", "ShareGroupDescribe"),
+    Mutant(_SHARING_HEARTBEAT, "group.group_id, group.epoch + 1, metadata_hash", "group.group_id, group.epoch, metadata_hash", "ShareGroupDescribe"),
     Mutant("coordinator/share/validation.py", "        if not request.subscribed_topic_names:", "        if request.subscribed_topic_names is None:", "ShareGroupHeartbeat"),
     Mutant("coordinator/share/describe.py", "rack_id=member.rack_id", "rack_id=None", "ShareGroupDescribe"),
     Mutant("coordinator/share/offsets.py", "    if group.members:", "    if False:", "AlterShareGroupOffsets"),
@@ -358,12 +359,12 @@ MUTANTS = (
     Mutant(_STREAMS + "heartbeat.py", "            if group.topology.epoch <= topology.epoch and group.topology != topology:", "            if group.topology.epoch < topology.epoch and group.topology != topology:", "StreamsGroupHeartbeat"),
     Mutant(_STREAMS + "heartbeat.py", "        if beat.member.topology_epoch < group.topology.epoch:", "        if False:", "StreamsGroupHeartbeat"),
     Mutant(_STREAMS + "heartbeat.py", "        beat.epoch += 1\n", "        beat.epoch += 2\n", "StreamsGroupHeartbeat"),
-    Mutant(_STREAMS + "joining.py", "    if there.member_epoch != LEAVE_GROUP_STATIC_MEMBER_EPOCH:", "    if False:", "StreamsGroupHeartbeat"),
-    Mutant(_STREAMS + "joining.py", "        or not _are_in(request.active_tasks, assigned.active)", "", "StreamsGroupHeartbeat"),
-    Mutant(_STREAMS + "joining.py", "    if epoch > known:", "    if False:", "StreamsGroupHeartbeat"),
+    Mutant(_RECONCILING, "if not takes_over and there.member_epoch != LEAVE_GROUP_STATIC_MEMBER_EPOCH:", "if False:", "StreamsGroupHeartbeat"),
+    Mutant(_STREAMS + "joining.py", "zip(tasks, found.assigned,", "zip(tasks[1:], found.assigned[1:],", "StreamsGroupHeartbeat"),
+    Mutant("coordinator/modern/membership.py", "    if epoch > known:", "    if False:", "StreamsGroupHeartbeat"),
     Mutant(_WATCHING, "        if request.member_epoch == LEAVE_GROUP_STATIC_MEMBER_EPOCH:", "        if False:", "StreamsGroupHeartbeat"),
     Mutant(_STREAMS + "assigning.py", "        if self._waits(group.group_id):", "        if False:", "StreamsGroupHeartbeat"),
-    Mutant(_STREAMS + "assigning.py", "        if not self._may_compute(group, turn):", "        if False:", "StreamsGroupHeartbeat"),
+    Mutant(_STREAMS + "assigning.py", "        if not self.context.may_compute(group, turn):", "        if False:", "StreamsGroupHeartbeat"),
     Mutant(_STREAMS + "assigning.py", 'int(dict(configs).get(NUM_STANDBY_REPLICAS, "0"))', "0", "StreamsGroupHeartbeat"),
     Mutant(_STREAMS + "validation.py", "    if epoch != 0 and topology is not None:", "    if False:", "StreamsGroupHeartbeat"),
     Mutant(_STREAMS + "validation.py", "                if not 0 <= partition < count:", "                if not 0 <= partition <= count:", "StreamsGroupHeartbeat"),

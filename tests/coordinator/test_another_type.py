@@ -8,7 +8,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
-from functools import partial
 from random import Random
 from typing import Any, Final
 
@@ -16,7 +15,7 @@ import pytest
 
 from kafkastub.config import BrokerConfig, Profile
 from kafkastub.coordinator import GroupCoordinator
-from kafkastub.coordinator.group import Group, GroupDescription, PartitionCheck
+from kafkastub.coordinator.group import GroupDescription, PartitionCheck
 from kafkastub.coordinator.groups import Groups
 from kafkastub.coordinator.modern.assignment import NO_ASSIGNMENT, Assignment
 from kafkastub.coordinator.modern.context import ModernContext
@@ -34,6 +33,8 @@ from kafkastub.coordinator.modern.records import (
 )
 from kafkastub.coordinator.modern.settings import ModernSettings
 from kafkastub.coordinator.modern.state import A_RECORD, PARTS, ModernGroupState
+from kafkastub.coordinator.modern.timers import MemberTimers
+from kafkastub.coordinator.modern.watching import Sessions
 from kafkastub.coordinator.records import GroupMetadata, Record, TypedRecord
 from kafkastub.coordinator.turn import Turn
 from kafkastub.coordinator.typed_state import RecordsOfType
@@ -108,7 +109,7 @@ class RelayMember(ModernMember):
 FORMS: Final = MemberForms(RelayMember, RelayMemberMetadata, RelayCurrent, read={}, written={})
 
 
-class RelayGroup(ModernGroup[RelayMember, Assignment]):
+class RelayGroup(ModernGroup[RelayMember, Assignment, MemberTimers]):
     __slots__ = ()
 
     group_type = NAME
@@ -145,18 +146,12 @@ class RelayGroup(ModernGroup[RelayMember, Assignment]):
         for name in () if new is None else new.names:
             self._topics.add(name, self.group_id)
 
-    def _forget(self, member_id: str) -> None:
-        """There are no sessions."""
-
     def _read_target(self, record: RelayTarget) -> Assignment:
         return record.partitions
 
 
 class RelayContext(ModernContext[RelayGroup, ModernSettings]):
     __slots__ = ()
-
-    def _own(self, group_id: str) -> None:
-        return None
 
 
 class RelayGroups(ModernGroups[RelayGroup, ModernSettings]):
@@ -169,7 +164,7 @@ class RelayGroups(ModernGroups[RelayGroup, ModernSettings]):
         context, records = self.context, list[Record]()
         group = context.known_or_new(group_id, epoch == 0, records)
         if epoch == -1:
-            take_out(context, group, group.member(member_id).member_id, turn)
+            self.sessions.fence_one(group, group.member(member_id), turn)
             return RelayMember(member_id, -1)
         check_room(group, context.of(group_id).max_size, has_place=member_id in group.members)
         member = group.known_or_new(member_id) if epoch == 0 else group.member(member_id)
@@ -190,18 +185,16 @@ class RelayGroups(ModernGroups[RelayGroup, ModernSettings]):
         image, ids = self.context.image, {name: self.context.image.topic_id(name) for name in names}
         return {i: frozenset(range(image.partition_count(name))) for name, i in ids.items() if i is not None}
 
-    def revived(self, group: Group, turn: Turn) -> None:
-        """There are no sessions."""
 
-
-def take_out(context: ModernContext[RelayGroup, ModernSettings], group: RelayGroup, member_id: str, turn: Turn) -> None:
-    context.write(group, TYPES.removal(group.group_id, member_id), turn)
+class RelaySessions(Sessions[RelayGroup, MemberTimers]):
+    def fence_one(self, group: RelayGroup, member: RelayMember, turn: Turn) -> None:
+        self.context.write(group, TYPES.removal(group.group_id, member.member_id), turn)
 
 
 def make(groups: Groups, config: BrokerConfig, random: Random) -> RelayGroups:
     """As a package of a type has it."""
     context = RelayContext(groups, ModernSettings(max_size=2), RelayGroup)
-    return RelayGroups(context, partial(take_out, context))
+    return RelayGroups(context, RelaySessions(context, MemberTimers))
 
 
 # -- what follows from that --------------------------------------------------------------------------------------------

@@ -178,7 +178,7 @@ class Histories(RuleBasedStateMachine):
             for name in one.subscribed_topic_names:
                 counts[name] = counts.get(name, 0) + 1
         assert counts == group.subscribed
-        assert set(group.sessions) == set(group.members) == set(self.epochs)
+        assert set(group.timers) == set(group.members) == set(self.epochs)
 
     @invariant()
     def nobody_reads_what_has_no_state(self) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from kafkastub.coordinator.modern.assignors.errors import AssignorError
-from kafkastub.coordinator.streams.reconciliation import RunningTasks
+from kafkastub.coordinator.streams.runners import Runners
 from kafkastub.coordinator.streams.targets import Target
 from kafkastub.coordinator.streams.tasks import EpochsOfTasks, Tasks, TasksTuple, TasksTupleWithEpochs
 from kafkawire.errors import KafkaError
@@ -151,7 +151,7 @@ def _seen(has: TasksTupleWithEpochs, loses: TasksTupleWithEpochs, target: TasksT
     return {i: sorted(some) for i, some in seen.items()}
 
 
-def _running(running: RunningTasks, seen: Mapping[str, list[int]]) -> str:
+def _running(running: Runners, seen: Mapping[str, list[int]]) -> str:
     """Which process has which of these tasks, in each of the three roles."""
     roles: list[dict[str, list[str]]] = [{}, {}, {}]
     for i, some in seen.items():

@@ -20,6 +20,7 @@ from kafkastub.coordinator.consumer.heartbeat import Heartbeats
 from kafkastub.coordinator.consumer.member import ConsumerMember
 from kafkastub.coordinator.consumer.records import ClassicMemberMetadata, ClassicProtocol
 from kafkastub.coordinator.modern.member_ids import random_member_id
+from kafkastub.coordinator.modern.membership import subscription as subscribes_anew
 from kafkastub.coordinator.records import Record
 from kafkastub.coordinator.turn import Turn
 from kafkawire.errors import ErrorCode, KafkaError, MalformedMessage
@@ -50,10 +51,10 @@ class ClassicJoins:
         if is_new and instance_id is None and join.requires_member_id:
             return JoinGroupResponse(error_code=ErrorCode.MEMBER_ID_REQUIRED, member_id=member_id, protocol_name=None)
         records: list[Record] = []
-        if instance_id is None:
-            member = steps.dynamic_member(group, member_id, -1, (), True, classic=True)
+        if instance_id is None or is_new:
+            member = group.joining(member_id, instance_id, records, takes_over=True)
         else:
-            member = steps.static_member(group, member_id, -1, instance_id, (), is_new, records, classic=True)
+            member = group.known_static_member(instance_id, member_id)
         try:
             subscription = embedded.subscription(join.protocols[0][1])
         except MalformedMessage:
@@ -80,7 +81,7 @@ class ClassicJoins:
         replaced = group.static_member(updated.instance_id)
         downgrade = replaced is not None and self.conversions.is_last(replaced, group)
         told = owned_partitions(subscription, steps.context.image)
-        names_changed = steps.subscription(group, member, updated, records)
+        names_changed = subscribes_anew(group, member, updated, records)
         change, needs_look = expressions.update(group, member, updated, records)
         raised = names_changed or change is not Change.NONE
         epoch, homogeneous, looked = group.epoch, group.homogeneous, raised or group.metadata_stale

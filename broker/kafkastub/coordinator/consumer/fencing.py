@@ -8,12 +8,7 @@ from dataclasses import replace
 from kafkastub.coordinator.consumer.context import ConsumerContext
 from kafkastub.coordinator.consumer.group import ConsumerGroup
 from kafkastub.coordinator.consumer.member import NOTHING, ConsumerMember
-from kafkastub.coordinator.consumer.records import (
-    TYPES,
-    ConsumerGroupMetadata,
-    ConsumerGroupRegularExpression,
-    ConsumerGroupTargetAssignmentMetadata,
-)
+from kafkastub.coordinator.consumer.records import ConsumerGroupMetadata, ConsumerGroupRegularExpression
 from kafkastub.coordinator.consumer.timers import MemberTimers
 from kafkastub.coordinator.modern.membership import LEAVE_GROUP_STATIC_MEMBER_EPOCH
 from kafkastub.coordinator.modern.watching import Watching
@@ -61,20 +56,16 @@ class Fencing(Watching[ConsumerGroup, MemberTimers]):
             self._remove(group, members, turn)
 
     def _remove(self, group: ConsumerGroup, members: Sequence[ConsumerMember], turn: Turn) -> None:
-        group_id = group.group_id
-        records: list[Record] = [record for member in members for record in TYPES.removal(group_id, member.member_id)]
-        counts = group.subscriptions.after(members, None)
+        group_id, counts = group.group_id, group.subscriptions.after(members, None)
         used = dict.fromkeys(member.subscribed_topic_regex for member in members)
-        records += [
+        more: list[Record] = [
             Tombstone(ConsumerGroupRegularExpression, group_id, regex)
             for regex in used
             if regex and regex not in counts.expressions
         ]
-        epoch = group.epoch + 1
-        records.append(ConsumerGroupMetadata(group_id, epoch, self.context.topics.metadata_hash(counts.names)))
-        if len(members) == len(group.members) and self.context.settings.empty_is_assigned:
-            records.append(ConsumerGroupTargetAssignmentMetadata(group_id, epoch, 0))
-        self.context.write(group, records, turn)
+        metadata_hash = self.context.topics.metadata_hash(counts.names)
+        more.append(ConsumerGroupMetadata(group_id, group.epoch + 1, metadata_hash))
+        self.context.remove(group, [member.member_id for member in members], more, turn)
 
     def _take_out(self, group: ConsumerGroup, member: ConsumerMember, turn: Turn) -> None:
         try:

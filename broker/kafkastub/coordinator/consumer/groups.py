@@ -44,7 +44,7 @@ class ConsumerGroups(ModernGroups[ConsumerGroup, ConsumerSettings]):
     def __init__(self, groups: Groups, settings: ConsumerSettings, random: Random) -> None:
         context = ConsumerContext(groups, settings)
         self.fencing = Fencing(context)
-        super().__init__(context, self.fencing.expel)
+        super().__init__(context, self.fencing)
         self.heartbeats = Heartbeats(context, self.fencing, random)
         self._topic_ids = self._ids_now()
 
@@ -85,10 +85,7 @@ class ConsumerGroups(ModernGroups[ConsumerGroup, ConsumerSettings]):
                 turn.reply = ConsumerGroupHeartbeatResponse(error_code=error.code, error_message=error.message)
         return turn
 
-    def describe(self, group: Group) -> DescribedGroup | None:
-        """ConsumerGroupDescribe of one group, None where it is of another type. Authorized operations are not in it."""
-        if type(group) is not ConsumerGroup:
-            return None
+    def _described(self, group: ConsumerGroup) -> DescribedGroup:
         return described(group, self.context.default_assignor, self.context.image)
 
     def metadata_changed(self, names: Iterable[str]) -> None:
@@ -145,7 +142,7 @@ class ConsumerGroups(ModernGroups[ConsumerGroup, ConsumerSettings]):
     # -- a group type --------------------------------------------------------------------------------------------
 
     def revived(self, group: Group, turn: Turn) -> None:
-        """The members' sessions begin, and the rebalance timeouts of those who have to revoke."""
+        """The members' deadlines count from now on, and expressions are looked at."""
         assert isinstance(group, ConsumerGroup)
-        self.fencing.watch_all(group, self.context.of(group.group_id).session_timeout_ms, turn)
+        super().revived(group, turn)
         self.heartbeats.expressions.revived(group, turn)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from random import Random
 
 from kafkastub.coordinator.consumer.assignment_response import assignment_of
@@ -13,6 +12,7 @@ from kafkastub.coordinator.consumer.group import ConsumerGroup
 from kafkastub.coordinator.consumer.member import ConsumerMember, MemberState
 from kafkastub.coordinator.consumer.steps import Steps
 from kafkastub.coordinator.modern.member_ids import random_member_id
+from kafkastub.coordinator.modern.membership import subscription, updated
 from kafkastub.coordinator.records import Record
 from kafkastub.coordinator.turn import Turn
 from kafkawire.errors import KafkaError
@@ -71,27 +71,24 @@ class Heartbeats:
         create = epoch == 0
         steps.check_room(group, request.member_id, request.instance_id)
         member_id = request.member_id or random_member_id(self.random)
-        if request.instance_id is None:
-            member = steps.dynamic_member(group, member_id, epoch, told, create)
-        else:
-            member = steps.static_member(group, member_id, epoch, request.instance_id, told, create, records)
-        updated = _updated(member, request, client_id, client_host)
-        names_changed = steps.subscription(group, member, updated, records)
-        change, needs_look = self.expressions.update(group, member, updated, records)
+        member = steps.member(group, member_id, request.instance_id, epoch, told, records)
+        said = _updated(member, request, client_id, client_host)
+        names_changed = subscription(group, member, said, records)
+        change, needs_look = self.expressions.update(group, member, said, records)
         raised = names_changed or change is Change.UPDATED_AND_RESOLVED
-        raised = raised or steps.assignor_changes(group, member, updated)
+        raised = raised or steps.assignor_changes(group, member, said)
         group_epoch, homogeneous = group.epoch, group.homogeneous
         looked = raised or group.metadata_stale
         if looked:
-            group_epoch, homogeneous = steps.epoch(group, raised, member, updated, records)
-        target = steps.target(group, group_epoch, member, updated, homogeneous, records, turn)
+            group_epoch, homogeneous = steps.epoch(group, raised, member, said, records)
+        target = steps.target(group, group_epoch, member, said, homogeneous, records, turn)
         changed = names_changed or change is not Change.NONE
-        after = steps.reconciled(group, updated, target, changed, told, records)
+        after = steps.reconciled(group, said, target, changed, told, records)
 
-        self.expressions.refresh(group, member, updated, needs_look, may_describe, turn)
+        self.expressions.refresh(group, member, said, needs_look, may_describe, turn)
         group.metadata_stale = group.metadata_stale and not looked
         self.context.write(group, records, turn)
-        if after is not updated:
+        if after is not said:
             self.fencing.watch(group, after, turn)
         answer = self._answer(group, member_id, after.member_epoch, turn)
         if create or _is_full(request) or member.assigned != after.assigned:
@@ -99,8 +96,7 @@ class Heartbeats:
         return answer
 
     def _answer(self, group: ConsumerGroup, member_id: str, epoch: int, turn: Turn) -> ConsumerGroupHeartbeatResponse:
-        settings = self.context.of(group.group_id)
-        self.fencing.arm_session(group, member_id, settings.session_timeout_ms, turn)
+        settings = self.fencing.alive(group, member_id, turn)
         return ConsumerGroupHeartbeatResponse(
             member_id=member_id, member_epoch=epoch, heartbeat_interval_ms=settings.heartbeat_interval_ms
         )
@@ -137,21 +133,17 @@ def _updated(
     member: ConsumerMember, request: ConsumerGroupHeartbeatRequest, client_id: str, client_host: str
 ) -> ConsumerMember:
     """The member, with what the request says of it; null and -1 say nothing."""
-    names, timeout = request.subscribed_topic_names, request.rebalance_timeout_ms
-    return replace(
+    names = request.subscribed_topic_names
+    after: ConsumerMember = updated(
         member,
-        instance_id=member.instance_id if request.instance_id is None else request.instance_id,
-        rack_id=member.rack_id if request.rack_id is None else request.rack_id,
-        rebalance_timeout_ms=member.rebalance_timeout_ms if timeout == -1 else timeout,
-        server_assignor=member.server_assignor if request.server_assignor is None else request.server_assignor,
+        request,
+        client_id,
+        client_host,
+        ("instance_id", "rack_id", "rebalance_timeout_ms", "server_assignor", "subscribed_topic_regex"),
         subscribed_topic_names=member.subscribed_topic_names if names is None else frozenset(names),
-        subscribed_topic_regex=member.subscribed_topic_regex
-        if request.subscribed_topic_regex is None
-        else request.subscribed_topic_regex,
-        client_id=client_id,
-        client_host=client_host,
         classic=None,
     )
+    return after
 
 
 def _is_full(request: ConsumerGroupHeartbeatRequest) -> bool:

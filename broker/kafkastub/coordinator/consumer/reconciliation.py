@@ -20,6 +20,7 @@ from dataclasses import replace
 from typing import NamedTuple, Protocol
 
 from kafkastub.coordinator.consumer.member import NOTHING, ConsumerMember, MemberState
+from kafkastub.coordinator.consumer.owners import Owners
 from kafkastub.coordinator.consumer.records import EpochsOfPartitions
 from kafkastub.coordinator.modern.assignment import Assignment
 from kafkawire.errors import ErrorCode, KafkaError
@@ -38,13 +39,6 @@ class OwnedPartitions(Protocol):
     def partitions(self) -> Sequence[int]: ...
 
 
-class Owned(Protocol):
-    """Who has which partition."""
-
-    def of_topic(self, topic_id: bytes) -> Mapping[int, int]:
-        """The owned partitions of a topic, with their owners' epochs."""
-
-
 class Reconciliation(NamedTuple):
     """What a member is reconciled with.
 
@@ -59,7 +53,7 @@ class Reconciliation(NamedTuple):
     target: Assignment
     topic_ids: Collection[bytes]
     subscribes: bool
-    owners: Owned
+    owners: Owners
     subscription_changed: bool
     told: Sequence[OwnedPartitions] | None
 

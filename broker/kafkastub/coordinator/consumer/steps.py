@@ -12,20 +12,15 @@ from kafkastub.coordinator.consumer.context import ConsumerContext
 from kafkastub.coordinator.consumer.group import ConsumerGroup
 from kafkastub.coordinator.consumer.member import ConsumerMember
 from kafkastub.coordinator.consumer.reconciliation import OwnedPartitions, Reconciliation
-from kafkastub.coordinator.consumer.records import (
-    ConsumerGroupPartitionMetadata,
-    EpochsOfPartitions,
-)
+from kafkastub.coordinator.consumer.records import ConsumerGroupPartitionMetadata
 from kafkastub.coordinator.consumer.targets import Computation, TopicIds
 from kafkastub.coordinator.group import Group
 from kafkastub.coordinator.modern.assignment import NO_ASSIGNMENT, Assignment
 from kafkastub.coordinator.modern.assignors.errors import AssignorError, not_computed
 from kafkastub.coordinator.modern.membership import (
-    LEAVE_GROUP_STATIC_MEMBER_EPOCH,
-    check_names,
+    check_epoch,
     check_room,
-    fenced,
-    unreleased,
+    within,
 )
 from kafkastub.coordinator.records import Record, Tombstone
 from kafkastub.coordinator.turn import Turn
@@ -65,57 +60,28 @@ class Steps:
         has_place = instance_id in group.static_members or member_id in group.members
         check_room(group, self.context.settings.max_size, has_place=has_place)
 
-    def dynamic_member(
-        self, group: ConsumerGroup, member_id: str, epoch: int, told: Told, create: bool, *, classic: bool = False
-    ) -> ConsumerMember:
-        """The member as it is; one that comes is new. Raises UNKNOWN_MEMBER_ID, FENCED_MEMBER_EPOCH."""
-        member = group.known_or_new(member_id) if create else group.member(member_id)
-        if not classic:
-            check_epoch(member, epoch, told)
-        return member
-
-    def static_member(
+    def member(
         self,
         group: ConsumerGroup,
         member_id: str,
+        instance_id: str | None,
         epoch: int,
-        instance_id: str,
         told: Told,
-        create: bool,
         records: list[Record],
-        *,
-        classic: bool = False,
     ) -> ConsumerMember:
-        """The same for a static one; one that comes takes the place of the instance's last member (KIP-345).
+        """The member as it is; one that comes is new, or takes the place of its instance's last member (KIP-345).
 
         Raises UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, UNRELEASED_INSTANCE_ID, FENCED_MEMBER_EPOCH.
         """
-        if not create:
-            member = group.known_static_member(instance_id, member_id)
-            if not classic:
-                check_epoch(member, epoch, told)
-            return member
-        known = group.static_member(instance_id)
-        if known is None:
-            return group.known_or_new(member_id)
-        if not classic and known.classic is None and known.member_epoch != LEAVE_GROUP_STATIC_MEMBER_EPOCH:
-            raise unreleased(member_id, instance_id, known.member_id)
-        return group.in_place_of(known, member_id, records)
+        if epoch == 0:
+            there = group.static_member(instance_id)
+            is_classic = there is not None and there.classic is not None
+            return group.joining(member_id, instance_id, records, takes_over=is_classic)
+        member = group.staying(member_id, instance_id)
+        check_epoch("consumer", member, epoch, lambda: within(told, "topic_id", member.assigned))
+        return member
 
     # -- what is new ---------------------------------------------------------------------------------------------
-
-    def subscription(
-        self, group: ConsumerGroup, member: ConsumerMember, updated: ConsumerMember, records: list[Record]
-    ) -> bool:
-        """Whether the member subscribes to other names; a record where it says anything else than before.
-
-        Raises INVALID_REQUEST for more names than anybody has, which all others would wait for.
-        """
-        if member == updated:
-            return False
-        check_names(updated.subscribed_topic_names)
-        records.append(group.forms.metadata_record(group.group_id, updated))
-        return member.subscribed_topic_names != updated.subscribed_topic_names
 
     def assignor_changes(self, group: ConsumerGroup, member: ConsumerMember, updated: ConsumerMember) -> bool:
         """Whether the members now want another assignor, and that matters."""
@@ -162,9 +128,7 @@ class Steps:
         Raises UNKNOWN_SERVER_ERROR where the assignor fails. Kafka: maybeUpdateTargetAssignment.
         """
         context = self.context
-        if group.target_epoch >= epoch or not group.may_compute(
-            context.of(group.group_id).assignment_interval_ms, turn.timer_ms
-        ):
+        if group.target_epoch >= epoch or not context.may_compute(group, turn):
             static = group.static_member(updated.instance_id)
             before = updated.member_id if updated.instance_id is None else None if static is None else static.member_id
             return group.target_epoch, NO_ASSIGNMENT if before is None else group.target_of(before)
@@ -204,26 +168,3 @@ class Steps:
         if after != updated:
             records.append(group.forms.assignment_record(group.group_id, after))
         return after
-
-
-def check_epoch(member: ConsumerMember, epoch: int, told: Told) -> None:
-    """Raises FENCED_MEMBER_EPOCH. The epoch before is all right where the member has nothing that is not its own."""
-    if epoch == 0 or epoch == member.member_epoch:
-        return
-    if epoch > member.member_epoch:
-        how = "greater"
-    elif epoch == member.previous_member_epoch and _within(told, member.assigned):
-        return
-    else:
-        how = "smaller"
-    raise fenced("consumer", how, epoch, member.member_epoch)
-
-
-def _within(told: Told, assigned: EpochsOfPartitions) -> bool:
-    if told is None:
-        return False
-    for topic in told:
-        of_topic = assigned.get(topic.topic_id)
-        if of_topic is None or any(partition not in of_topic for partition in topic.partitions):
-            return False
-    return True

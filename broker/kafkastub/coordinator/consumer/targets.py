@@ -71,13 +71,10 @@ class Computation:
         Raises what the assignor raises.
         """
         group, updated = self.group, self.updated
-        members, replaced = dict(group.members), group.static_member(updated.instance_id)
-        before: Mapping[str, Assignment] = group.target
-        members[updated.member_id] = updated
-        if replaced is not None and replaced.member_id != updated.member_id:
-            del members[replaced.member_id]
-            if replaced.member_id in before:
-                before = {**before, updated.member_id: before[replaced.member_id]}
+        members, replaced = {**group.members, updated.member_id: updated}, group.replaced_by(updated)
+        before = group.target_with(updated, replaced)
+        if replaced is not None:
+            del members[replaced]
         specs: dict[str, MemberSubscription] = {}
         for member_id in string_map_order(members):
             member, assigned = members[member_id], before.get(member_id, NO_ASSIGNMENT)

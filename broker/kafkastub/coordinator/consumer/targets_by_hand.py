@@ -8,10 +8,8 @@ from kafkastub.coordinator.cluster import ClusterImage
 from kafkastub.coordinator.consumer.group import ConsumerGroup
 from kafkastub.coordinator.consumer.records import (
     ConsumerGroupMetadata,
-    ConsumerGroupTargetAssignmentMember,
-    ConsumerGroupTargetAssignmentMetadata,
 )
-from kafkastub.coordinator.modern.assignment import NO_ASSIGNMENT, Assignment
+from kafkastub.coordinator.modern.assignment import Assignment
 from kafkastub.coordinator.records import Record
 from kafkawire.errors import ErrorCode, KafkaError
 
@@ -37,14 +35,9 @@ def records(
                     whom = f"member {first} twice" if first == member_id else f"two members, {first} and {member_id}"
                     raise KafkaError(ErrorCode.INVALID_REQUEST, f"Partition {topic}-{partition} is given to {whom}.")
                 given[topic, partition] = member_id
-    group_id, epoch = group.group_id, group.epoch + 1
-    found: list[Record] = [ConsumerGroupMetadata(group_id, epoch, group.metadata_hash)]
-    for member_id in group.members:
-        new = by_member.get(member_id, NO_ASSIGNMENT)
-        if group.target.get(member_id) != new:
-            found.append(ConsumerGroupTargetAssignmentMember(group_id, member_id, new))
-    found.append(ConsumerGroupTargetAssignmentMetadata(group_id, epoch, broker_ms))
-    return found
+    raised = ConsumerGroupMetadata(group.group_id, group.epoch + 1, group.metadata_hash)
+    target_records = group.target_records(raised.epoch, by_member, group.target, group.members, broker_ms)
+    return [raised, *target_records]
 
 
 def _topic_id(image: ClusterImage, topic: str, partitions: Collection[int]) -> bytes:

@@ -19,10 +19,8 @@ def check(request: ConsumerGroupHeartbeatRequest, version: int, assignors: Seque
     """Raises INVALID_REQUEST, UNSUPPORTED_ASSIGNOR, with Kafka's texts."""
     epoch = request.member_epoch
     if version >= 1 or epoch > 0 or epoch == LEAVE_GROUP_MEMBER_EPOCH:
-        check_not_empty(request.member_id, "MemberId")
-    check_not_empty(request.group_id, "GroupId")
-    check_not_empty(request.instance_id, "InstanceId")
-    check_not_empty(request.rack_id, "RackId")
+        check_not_empty(request, "member_id")
+    check_not_empty(request, "group_id", "instance_id", "rack_id")
     if epoch == 0:
         if request.rebalance_timeout_ms == -1:
             raise invalid("RebalanceTimeoutMs must be provided in first request.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Final, Generic, NamedTuple, TypeVar
 
@@ -17,7 +17,7 @@ from kafkastub.coordinator.records import Record, Tombstone
 from kafkastub.coordinator.turn import Turn
 from kafkawire.errors import ErrorCode, KafkaError
 
-Modern = TypeVar("Modern", bound=ModernGroup[Any, Any])
+Modern = TypeVar("Modern", bound=ModernGroup[Any, Any, Any])
 Settings = TypeVar("Settings", bound=ModernSettings)
 _MOST_MERGED: Final = 1_000
 """Groups with a configuration of their own that is kept as they go by it."""
@@ -144,6 +144,23 @@ class ModernContext(Generic[Modern, Settings]):
                 self._end(group, turn)
         if group.frees_offsets() and (group.members or not groups.is_spared(group, turn)):
             groups.index.touch(group, turn.broker_ms)
+
+    def remove(self, group: Modern, members: Collection[str], more: Iterable[Record], turn: Turn) -> None:
+        """Take members out.
+
+        Args:
+            more: what else is over with them, and the group's next epoch.
+        """
+        group_id, types = group.group_id, group.types
+        records = [record for member_id in members for record in types.removal(group_id, member_id)]
+        records += more
+        if len(members) == len(group.members) and self.settings.empty_is_assigned:
+            records.append(types.target_epoch(group_id, group.epoch + 1, 0))
+        self.write(group, records, turn)
+
+    def may_compute(self, group: Modern, turn: Turn) -> bool:
+        """Whether it is time for a new target."""
+        return group.may_compute(self.of(group.group_id).assignment_interval_ms, turn.timer_ms)
 
     def next_epoch(self, group: Modern, raised: bool, names: Collection[str], records: list[Record]) -> int:
         """The group's epoch, raised where it has to be or the topics are others; a record of that is appended.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar, Final, Generic, NamedTuple, TypeVar
 
-from kafkastub.coordinator.group import NOT_DUE, Consideration, GroupDescription, PartitionCheck
+from kafkastub.coordinator.group import NOT_DUE, Consideration, GroupDescription, MemberDescription, PartitionCheck
 from kafkastub.coordinator.modern.member import MemberForms, ModernMember
 from kafkastub.coordinator.modern.records import (
     CurrentOfMember,
@@ -14,6 +14,7 @@ from kafkastub.coordinator.modern.records import (
     TargetEpoch,
 )
 from kafkastub.coordinator.modern.subscribed import SubscribedTopics
+from kafkastub.coordinator.modern.timers import MemberTimers
 from kafkastub.coordinator.records import Record, Tombstone, TypedRecord
 from kafkastub.coordinator.turn import Turn
 from kafkastub.deadlines import Deadlines
@@ -25,6 +26,7 @@ FIRST_EPOCH: Final = 1
 
 Member = TypeVar("Member", bound=ModernMember)
 Target = TypeVar("Target")
+Timers = TypeVar("Timers", bound=MemberTimers)
 
 
 class Change(NamedTuple):
@@ -38,7 +40,7 @@ class Change(NamedTuple):
     end: Callable[[Any, Tombstone], None]
 
 
-class ModernGroup(Generic[Member, Target]):
+class ModernGroup(Generic[Member, Target, Timers]):
     """One group of any such type: a `Group`.
 
     Attributes:
@@ -52,6 +54,7 @@ class ModernGroup(Generic[Member, Target]):
     Soft, and lost on a reload:
         metadata_stale: the topics may be others than those that the epoch was made for.
         assigned_at: when the target was computed, timer milliseconds; None where nothing keeps from a new one.
+        timers: the members' deadlines, by member id.
     """
 
     __slots__ = (
@@ -67,11 +70,14 @@ class ModernGroup(Generic[Member, Target]):
         "target",
         "target_epoch",
         "target_timestamp",
+        "timers",
     )
 
     group_type: ClassVar[str]
     protocol_type: ClassVar[str]
     lasting: ClassVar[bool] = False
+    commits: ClassVar[bool] = True
+    """Whether its members commit offsets; else everything about them is refused with GROUP_ID_NOT_FOUND."""
     types: ClassVar[RecordTypes]
     """The records of its type."""
     forms: ClassVar[MemberForms]
@@ -90,6 +96,7 @@ class ModernGroup(Generic[Member, Target]):
         self.target_timestamp = 0
         self.metadata_stale = True
         self.assigned_at: int | None = None
+        self.timers: dict[str, Timers] = {}
         self.check_at = NOT_DUE
         self._topics = topics
         self._peak = 0
@@ -168,11 +175,29 @@ class ModernGroup(Generic[Member, Target]):
         """What it looks like now, for those who look from inside."""
         raise NotImplementedError
 
+    def _descriptions(self, topics_of: Callable[[Member], list[str]]) -> list[MemberDescription]:
+        """The members, for those who look from inside."""
+        return [
+            MemberDescription(
+                m.member_id,
+                getattr(m, "instance_id", None),
+                m.client_id,
+                m.client_host,
+                self._session_timeout_ms(self.timers[m.member_id]) if m.member_id in self.timers else -1,
+                getattr(m, "rebalance_timeout_ms", -1),
+                topics_of(m),
+            )
+            for m in self.in_order()
+        ]
+
+    def _session_timeout_ms(self, timers: Timers) -> int:
+        return timers.session_timeout_ms
+
     # -- offsets -------------------------------------------------------------------------------------------------
 
     def consideration(self) -> Consideration | None:
-        """Each offset has its own age, whatever the state."""
-        return Consideration(None)
+        """Each offset has its own age, whatever the state; where none are committed, none could expire."""
+        return Consideration(None) if self.commits else None
 
     def subscribes(self, topic: str) -> bool:
         """Whether a member subscribes to the topic."""
@@ -188,6 +213,8 @@ class ModernGroup(Generic[Member, Target]):
         transactional: bool = False,
     ) -> PartitionCheck | None:
         """Raises what speaks against a commit of this member in this epoch; see `Group`."""
+        if not self.commits:
+            raise self._commits_none()
         if generation < 0 and not self.members:
             return None  # an administrator
         if transactional and generation == -1 and not member_id and group_instance_id is None:
@@ -195,7 +222,12 @@ class ModernGroup(Generic[Member, Target]):
         return self._check_commit(self.member(member_id), generation, version, transactional)
 
     def validate_offset_fetch(self, member_id: str | None, member_epoch: int) -> None:
-        """Raises UNKNOWN_MEMBER_ID, STALE_MEMBER_EPOCH, ILLEGAL_GENERATION; who names neither may fetch."""
+        """Raises UNKNOWN_MEMBER_ID, STALE_MEMBER_EPOCH, ILLEGAL_GENERATION; who names neither may fetch.
+
+        Anybody may fetch what is not there. Kafka: OffsetMetadataManager.fetchOffsets.
+        """
+        if not self.commits:
+            return
         if member_id is None:
             if member_epoch >= 0:
                 raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)  # Kafka trips over the missing id
@@ -210,10 +242,15 @@ class ModernGroup(Generic[Member, Target]):
 
     def validate_offset_delete(self) -> None:
         """Offsets of topics to which nobody subscribes may be deleted at any time."""
+        if not self.commits:
+            raise self._commits_none()
+
+    def _commits_none(self) -> KafkaError:
+        return KafkaError(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {self.group_id} is not a consumer group.")
 
     def frees_offsets(self) -> bool:
         """Whether offsets of it may be due that were not before what has just been written."""
-        return not self.members
+        return self.commits and not self.members
 
     def keep_alive(self, member_id: str, deadlines: Deadlines[Turn], timer_ms: int) -> int | None:
         """A commit keeps no session alive here, and each offset has its own age."""
@@ -238,7 +275,9 @@ class ModernGroup(Generic[Member, Target]):
 
     def end(self, broker_ms: int) -> None:
         """It is gone: nothing of it happens any more."""
-        raise NotImplementedError
+        for timers in self.timers.values():
+            timers.cancel()
+        self.timers.clear()
 
     # -- records -------------------------------------------------------------------------------------------------
 
@@ -267,7 +306,9 @@ class ModernGroup(Generic[Member, Target]):
 
     def _forget(self, member_id: str) -> None:
         """A member is gone: what is soft of it is."""
-        raise NotImplementedError
+        timers = self.timers.pop(member_id, None)
+        if timers is not None:
+            timers.cancel()
 
     def _apply_epoch(self, record: GroupEpoch) -> None:
         self.epoch = record.epoch

@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any, ClassVar, Generic
 
 from kafkastub.config import BrokerConfig
 from kafkastub.coordinator.group import Group
 from kafkastub.coordinator.modern.context import Modern, ModernContext, Settings
+from kafkastub.coordinator.modern.watching import Sessions
 from kafkastub.coordinator.turn import Turn
 
 
 class ModernGroups(Generic[Modern, Settings]):
     """A `GroupType`, and the requests that every type knows.
 
-    Args:
-        expel: ends a member's session.
+    Attributes:
+        sessions: those of its members.
     """
 
-    __slots__ = ("_expel", "context")
+    __slots__ = ("context", "sessions")
 
     name: ClassVar[str]
 
-    def __init__(self, context: ModernContext[Modern, Settings], expel: Callable[[Modern, str, Turn], None]) -> None:
+    def __init__(self, context: ModernContext[Modern, Settings], sessions: Sessions[Modern, Any]) -> None:
         self.context = context
-        self._expel = expel
+        self.sessions = sessions
 
     @property
     def settings(self) -> Settings:
@@ -46,7 +47,15 @@ class ModernGroups(Generic[Modern, Settings]):
         return self.context.find(group_id)
 
     def describe(self, group: Group) -> Any:
-        """One group, as the API tells it that describes groups of the type; None where it is of another type."""
+        """One group, as the API tells it that describes groups of the type; None where it is of another type.
+
+        Authorized operations are not in it.
+        """
+        found: Any = group
+        return self._described(found) if group is self.find(group.group_id) else None
+
+    def _described(self, group: Modern) -> Any:
+        """One group of the type. May raise errors."""
         raise NotImplementedError
 
     def metadata_changed(self, names: Iterable[str]) -> None:
@@ -62,7 +71,7 @@ class ModernGroups(Generic[Modern, Settings]):
     def end_session(self, group_id: str, member_id: str, broker_ms: int, timer_ms: int) -> Turn:
         """What the end of the member's session does, at once. Raises GROUP_ID_NOT_FOUND, UNKNOWN_MEMBER_ID."""
         turn, group = Turn(broker_ms, timer_ms), self.context.known(group_id)
-        self._expel(group, group.member(member_id).member_id, turn)
+        self.sessions.expel(group, group.member(member_id).member_id, turn)
         return turn
 
     # -- a group type --------------------------------------------------------------------------------------------
@@ -87,7 +96,8 @@ class ModernGroups(Generic[Modern, Settings]):
 
     def revived(self, group: Group, turn: Turn) -> None:
         """The members' sessions begin."""
-        raise NotImplementedError
+        found: Any = group
+        self.sessions.watch_all(found, turn)
 
     def give_way(self, group: Group, turn: Turn) -> None:
         """Nobody is parked in it."""

@@ -2,39 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Generic, TypeVar
+from typing import TypeVar
 
-from kafkastub.coordinator.group import MemberDescription
 from kafkastub.coordinator.modern.counts import decrease, increase
-from kafkastub.coordinator.modern.group import ModernGroup, Target
+from kafkastub.coordinator.modern.group import ModernGroup, Target, Timers
 from kafkastub.coordinator.modern.member import RevokingMember
+from kafkastub.coordinator.modern.membership import LEAVE_GROUP_STATIC_MEMBER_EPOCH, unreleased
 from kafkastub.coordinator.modern.subscribed import SubscribedTopics
-from kafkastub.coordinator.modern.timers import MemberTimers
 from kafkastub.coordinator.records import Record
 from kafkawire.errors import ErrorCode, KafkaError
 
 Member = TypeVar("Member", bound=RevokingMember)
-Timers = TypeVar("Timers", bound=MemberTimers)
 
 
-class ReconcilingGroup(ModernGroup[Member, Target], Generic[Member, Target, Timers]):
+class ReconcilingGroup(ModernGroup[Member, Target, Timers]):
     """One group of any such type.
 
     Attributes:
         static_members: member id by group instance id.
-
-    Soft, and lost on a reload:
-        timers: by member id.
     """
 
-    __slots__ = ("_reconciled", "static_members", "timers")
+    __slots__ = ("_reconciled", "static_members")
 
     def __init__(self, group_id: str, topics: SubscribedTopics) -> None:
         super().__init__(group_id, topics)
         self.static_members: dict[str, str] = {}
-        self.timers: dict[str, Timers] = {}
         self._reconciled: dict[int, int] = {}
 
     def static_member(self, instance_id: str | None) -> Member | None:
@@ -55,8 +49,22 @@ class ReconcilingGroup(ModernGroup[Member, Target], Generic[Member, Target, Time
             raise KafkaError(ErrorCode.FENCED_INSTANCE_ID, what)
         return member
 
-    def in_place_of(self, there: Member, member_id: str, records: list[Record]) -> Member:
-        """The member that comes for a static one that is there, with all that one has; records of that (KIP-345)."""
+    def staying(self, member_id: str, instance_id: str | None) -> Member:
+        """A member that is there. Raises UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID."""
+        return self.member(member_id) if instance_id is None else self.known_static_member(instance_id, member_id)
+
+    def joining(
+        self, member_id: str, instance_id: str | None, records: list[Record], *, takes_over: bool = False
+    ) -> Member:
+        """A member that comes, new or again; a static one takes the place of the instance's last member (KIP-345).
+
+        Raises UNRELEASED_INSTANCE_ID where that one has not left, and is not to be taken over.
+        """
+        there = self.static_member(instance_id)
+        if there is None or instance_id is None:
+            return self.known_or_new(member_id)
+        if not takes_over and there.member_epoch != LEAVE_GROUP_STATIC_MEMBER_EPOCH:
+            raise unreleased(member_id, instance_id, there.member_id)
         member = replace(there, member_id=member_id, member_epoch=0, previous_member_epoch=0)
         group_id = self.group_id
         records += self.types.removal(group_id, there.member_id)
@@ -65,30 +73,26 @@ class ReconcilingGroup(ModernGroup[Member, Target], Generic[Member, Target, Time
         records.append(self.forms.assignment_record(group_id, member))
         return member
 
-    def end(self, broker_ms: int) -> None:
-        """It is gone: nothing of it happens any more."""
-        for timers in self.timers.values():
-            timers.cancel()
-        self.timers.clear()
+    def replaced_by(self, updated: Member) -> str | None:
+        """The member of the same static instance whose place it takes, which goes out of the group; None for none."""
+        there = None if updated.instance_id is None else self.static_members.get(updated.instance_id)
+        return None if there == updated.member_id else there
+
+    def target_with(self, updated: Member, replaced: str | None) -> Mapping[str, Target]:
+        """The target, where a member has that of the one whose place it takes.
+
+        Kafka: UpdatedMembersAndTargetAssignmentView.
+        """
+        if replaced is None:
+            return self.target
+        target = dict(self.target)
+        if replaced in target:
+            target[updated.member_id] = target.pop(replaced)
+        return target
 
     def _all_reconciled(self) -> bool:
         """Whether every member has what the target gives it."""
         return self._reconciled.get(self.target_epoch, 0) == len(self.members)
-
-    def _descriptions(self, topics_of: Callable[[Member], list[str]]) -> list[MemberDescription]:
-        """The members, for those who look from inside."""
-        return [
-            MemberDescription(
-                m.member_id,
-                m.instance_id,
-                m.client_id,
-                m.client_host,
-                self.timers[m.member_id].session_timeout_ms if m.member_id in self.timers else -1,
-                m.rebalance_timeout_ms,
-                topics_of(m),
-            )
-            for m in self.in_order()
-        ]
 
     def _recount(self, old: Member | None, new: Member | None) -> None:
         """A member has changed, or come, or is gone."""
@@ -102,8 +106,3 @@ class ReconcilingGroup(ModernGroup[Member, Target], Generic[Member, Target, Time
                 self.static_members[new.instance_id] = new.member_id
             if new.is_reconciled_to(new.member_epoch):
                 increase(self._reconciled, new.member_epoch)
-
-    def _forget(self, member_id: str) -> None:
-        timers = self.timers.pop(member_id, None)
-        if timers is not None:
-            timers.cancel()

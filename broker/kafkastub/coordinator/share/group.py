@@ -6,14 +6,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar, NoReturn
+from typing import ClassVar
 
-from kafkastub.coordinator.group import GroupDescription, MemberDescription, PartitionCheck
+from kafkastub.coordinator.group import GroupDescription
 from kafkastub.coordinator.modern.assignment import NO_ASSIGNMENT, Assignment
 from kafkastub.coordinator.modern.counts import decrease, increase
 from kafkastub.coordinator.modern.group import Change, ModernGroup
 from kafkastub.coordinator.modern.partition_sets import written_and_read
 from kafkastub.coordinator.modern.subscribed import SubscribedTopics
+from kafkastub.coordinator.modern.timers import MemberTimers
 from kafkastub.coordinator.records import Record, Tombstone
 from kafkastub.coordinator.share import member as members_of
 from kafkastub.coordinator.share.member import ShareMember
@@ -22,12 +23,9 @@ from kafkastub.coordinator.share.records import (
     ShareGroupStatePartitionMetadata,
     ShareGroupTargetAssignmentMember,
 )
-from kafkastub.coordinator.turn import Turn
-from kafkastub.deadlines import Deadline
-from kafkawire.errors import ErrorCode, KafkaError
 
 
-class ShareGroup(ModernGroup[ShareMember, Assignment]):
+class ShareGroup(ModernGroup[ShareMember, Assignment, MemberTimers]):
     """One group.
 
     Attributes:
@@ -35,7 +33,6 @@ class ShareGroup(ModernGroup[ShareMember, Assignment]):
         subscribed: how many members subscribe to a topic, by its name.
 
     Soft, and lost on a reload:
-        sessions: by member id.
         session_timeout_ms: of the group, when a session was last armed.
         initializing_since: when `partition_metadata` was written, timer milliseconds.
         quiet: the last heartbeat found nothing to do for the group, and nothing has changed since.
@@ -46,13 +43,13 @@ class ShareGroup(ModernGroup[ShareMember, Assignment]):
         "partition_metadata",
         "quiet",
         "session_timeout_ms",
-        "sessions",
         "subscribed",
     )
 
     group_type = "share"
     protocol_type = "share"
     lasting = True
+    commits = False
     types = TYPES
     forms = members_of.FORMS
     nothing = NO_ASSIGNMENT
@@ -61,7 +58,6 @@ class ShareGroup(ModernGroup[ShareMember, Assignment]):
         super().__init__(group_id, topics)
         self.partition_metadata: ShareGroupStatePartitionMetadata | None = None
         self.subscribed: dict[str, int] = {}
-        self.sessions: dict[str, Deadline[Turn]] = {}
         self.session_timeout_ms = -1
         self.initializing_since = 0
         self.quiet = False
@@ -89,54 +85,17 @@ class ShareGroup(ModernGroup[ShareMember, Assignment]):
 
     def described(self) -> GroupDescription:
         """What it looks like now, for those who look from inside."""
-        members = [
-            MemberDescription(
-                m.member_id,
-                None,
-                m.client_id,
-                m.client_host,
-                self.session_timeout_ms if m.member_id in self.sessions else -1,
-                -1,
-                sorted(m.subscribed_topic_names),
-            )
-            for m in self.in_order()
-        ]
+        members = self._descriptions(lambda member: sorted(member.subscribed_topic_names))
         return GroupDescription(self.epoch, None, None, members)
 
+    def _session_timeout_ms(self, timers: MemberTimers) -> int:
+        return self.session_timeout_ms
+
     # -- offsets: a share group commits none ---------------------------------------------------------------------
-
-    def consideration(self) -> None:
-        """There are none that could expire."""
-
-    def frees_offsets(self) -> bool:
-        """There are none."""
-        return False
 
     def subscribes(self, topic: str) -> bool:
         """Whether a member subscribes to the topic."""
         return topic in self.subscribed
-
-    def validate_offset_commit(
-        self,
-        member_id: str,
-        group_instance_id: str | None,
-        generation: int,
-        *,
-        version: int = 9,
-        transactional: bool = False,
-    ) -> PartitionCheck | None:
-        """Raises GROUP_ID_NOT_FOUND."""
-        self._refuse_offsets()
-
-    def validate_offset_fetch(self, member_id: str | None, member_epoch: int) -> None:
-        """Anybody may fetch what is not there. Kafka: OffsetMetadataManager.fetchOffsets."""
-
-    def validate_offset_delete(self) -> None:
-        """Raises GROUP_ID_NOT_FOUND."""
-        self._refuse_offsets()
-
-    def _refuse_offsets(self) -> NoReturn:
-        raise KafkaError(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {self.group_id} is not a consumer group.")
 
     # -- the end -------------------------------------------------------------------------------------------------
 
@@ -145,9 +104,7 @@ class ShareGroup(ModernGroup[ShareMember, Assignment]):
 
     def end(self, broker_ms: int) -> None:
         """It is gone: nothing of it happens any more."""
-        for session in self.sessions.values():
-            session.cancel()
-        self.sessions.clear()
+        super().end(broker_ms)
         for name in self.subscribed:
             self._topics.discard(name, self.group_id)
 
@@ -170,11 +127,6 @@ class ShareGroup(ModernGroup[ShareMember, Assignment]):
             decrease(counts, name)
             if name not in counts:
                 self._topics.discard(name, self.group_id)
-
-    def _forget(self, member_id: str) -> None:
-        session = self.sessions.pop(member_id, None)
-        if session is not None:
-            session.cancel()
 
     def _read_target(self, record: ShareGroupTargetAssignmentMember) -> Assignment:
         return {topic_id: written_and_read(some) for topic_id, some in record.partitions.items()}

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 
-from kafkastub.coordinator.group import Group
 from kafkastub.coordinator.groups import Groups
 from kafkastub.coordinator.modern.groups import ModernGroups
 from kafkastub.coordinator.modern.membership import LEAVE_GROUP_MEMBER_EPOCH
@@ -41,7 +40,7 @@ class ShareGroups(ModernGroups[ShareGroup, ShareGroupSettings]):
     def __init__(self, groups: Groups, settings: ShareGroupSettings) -> None:
         context = ShareContext(groups, settings)
         self.heartbeats = Heartbeats(context)
-        super().__init__(context, self.heartbeats.expel)
+        super().__init__(context, self.heartbeats)
 
     # -- requests ------------------------------------------------------------------------------------------------
 
@@ -66,10 +65,7 @@ class ShareGroups(ModernGroups[ShareGroup, ShareGroupSettings]):
             turn.reply = self.heartbeats.beat(request, client_id, client_host, turn)
         return turn
 
-    def describe(self, group: Group) -> DescribedGroup | None:
-        """ShareGroupDescribe of one group, None where it is of another type. Authorized operations are not in it."""
-        if type(group) is not ShareGroup:
-            return None
+    def _described(self, group: ShareGroup) -> DescribedGroup:
         return described(group, self.context.assignor.name, self.context.image)
 
     # -- the share coordinator -----------------------------------------------------------------------------------
@@ -162,9 +158,3 @@ class ShareGroups(ModernGroups[ShareGroup, ShareGroupSettings]):
         group = super().revive(group_id, turn)
         group.initializing_since = turn.timer_ms
         return group
-
-    def revived(self, group: Group, turn: Turn) -> None:
-        """The members' sessions begin."""
-        assert isinstance(group, ShareGroup)
-        for member_id in group.members:
-            self.heartbeats.arm_session(group, member_id, turn)

@@ -10,24 +10,20 @@ from typing import NamedTuple
 
 from kafkastub.coordinator.modern.assignment import Assignment
 from kafkastub.coordinator.modern.assignors.errors import AssignorError, not_computed
-from kafkastub.coordinator.modern.membership import check_names, check_room, fenced
+from kafkastub.coordinator.modern.membership import check_epoch, check_room, subscription, updated
 from kafkastub.coordinator.modern.partition_sets import known_order, topics_in_order
 from kafkastub.coordinator.modern.records import Partitions
-from kafkastub.coordinator.modern.settings import ShareGroupSettings
+from kafkastub.coordinator.modern.timers import MemberTimers
+from kafkastub.coordinator.modern.watching import Sessions
 from kafkastub.coordinator.records import Record
 from kafkastub.coordinator.share import state_partitions
 from kafkastub.coordinator.share.context import ShareContext
 from kafkastub.coordinator.share.group import ShareGroup, is_homogeneous
 from kafkastub.coordinator.share.member import ShareMember
-from kafkastub.coordinator.share.records import (
-    TYPES,
-    ShareGroupMetadata,
-    ShareGroupTargetAssignmentMetadata,
-)
+from kafkastub.coordinator.share.records import ShareGroupMetadata
 from kafkastub.coordinator.share.state_partitions import Initialization
 from kafkastub.coordinator.share.targets import compute, told
 from kafkastub.coordinator.turn import Turn
-from kafkastub.deadlines import Deadline
 from kafkawire.messages.share_group_heartbeat_request import ShareGroupHeartbeatRequest
 from kafkawire.messages.share_group_heartbeat_response import (
     Assignment as ToldAssignment,
@@ -49,13 +45,14 @@ class Beat(NamedTuple):
     initialization: Initialization | None
 
 
-class Heartbeats:
+class Heartbeats(Sessions[ShareGroup, MemberTimers]):
     """Answers heartbeats, and watches over sessions."""
 
-    __slots__ = ("context",)
+    __slots__ = ()
+    context: ShareContext
 
     def __init__(self, context: ShareContext) -> None:
-        self.context = context
+        super().__init__(context, MemberTimers)
 
     def beat(self, request: ShareGroupHeartbeatRequest, client_id: str, client_host: str, turn: Turn) -> Beat:
         """One heartbeat of a member that comes or stays. Raises what speaks against it; then nothing has happened."""
@@ -68,21 +65,24 @@ class Heartbeats:
         group = context.known_or_new(request.group_id, create, records)
         check_room(group, context.settings.max_size, has_place=member_id in group.members)
         member = group.known_or_new(member_id) if create else group.member(member_id)
-        _check_epoch(member, epoch)
-        updated = _updated(member, request, client_id, client_host)
+        if not create:
+            before = member.previous_member_epoch
+            why = f", and it does not match the previous member epoch ({before})"
+            check_epoch("share", member, epoch, lambda: True, why)
+        said = _updated(member, request, client_id, client_host)
 
-        raised = _subscription_changes(group, member, updated, records)
+        raised = subscription(group, member, said, records)
         if group.target_epoch >= group.epoch:
             raised = state_partitions.assignment_pending(group) or raised
         subscribed, group_epoch, homogeneous = group.subscribed, group.epoch, group.homogeneous
         looked = raised or group.metadata_stale
         if looked:
-            subscribed = group.subscribed_after(member, updated)
+            subscribed = group.subscribed_after(member, said)
             group_epoch = context.next_epoch(group, raised, subscribed, records)
             raised = group_epoch != group.epoch
             homogeneous = is_homogeneous(subscribed, len(group.members) + (member_id not in group.members))
-        target_epoch, target = self._target(group, group_epoch, updated, homogeneous, records, turn)
-        after = self._reconciled(group, updated, target_epoch, target, raised, records)
+        target_epoch, target = self._target(group, group_epoch, said, homogeneous, records, turn)
+        after = self._reconciled(group, said, target_epoch, target, raised, records)
         initialization = self._initialization(group, group_epoch, subscribed, records, turn)
 
         group.metadata_stale = group.metadata_stale and not looked
@@ -95,7 +95,7 @@ class Heartbeats:
         return Beat(answer, initialization)
 
     def _answer(self, group: ShareGroup, member_id: str, epoch: int, turn: Turn) -> ShareGroupHeartbeatResponse:
-        settings = self.arm_session(group, member_id, turn)
+        settings = self.alive(group, member_id, turn)
         return ShareGroupHeartbeatResponse(
             member_id=member_id, member_epoch=epoch, heartbeat_interval_ms=settings.heartbeat_interval_ms
         )
@@ -113,8 +113,7 @@ class Heartbeats:
 
         Raises UNKNOWN_SERVER_ERROR where the assignor fails. Kafka: maybeUpdateTargetAssignment.
         """
-        interval = self.context.of(group.group_id).assignment_interval_ms
-        if group.target_epoch >= epoch or not group.may_compute(interval, turn.timer_ms):
+        if group.target_epoch >= epoch or not self.context.may_compute(group, turn):
             return group.target_epoch, group.target_of(updated.member_id)
         try:
             return epoch, compute(self.context, group, epoch, updated, homogeneous, records, turn.broker_ms)
@@ -167,40 +166,20 @@ class Heartbeats:
     def leave(self, request: ShareGroupHeartbeatRequest, turn: Turn) -> Beat:
         """A heartbeat with epoch -1. Raises GROUP_ID_NOT_FOUND, UNKNOWN_MEMBER_ID."""
         group = self.context.known(request.group_id)
-        self._fence(group, group.member(request.member_id), turn)
+        self.fence_one(group, group.member(request.member_id), turn)
         answer = ShareGroupHeartbeatResponse(member_id=request.member_id, member_epoch=request.member_epoch)
         return Beat(answer, None)
 
-    def _fence(self, group: ShareGroup, member: ShareMember, turn: Turn) -> None:
-        group_id, member_id, epoch = group.group_id, member.member_id, group.epoch + 1
+    def fence_one(self, group: ShareGroup, member: ShareMember, turn: Turn) -> None:
+        """Take a member out; the group's epoch is raised."""
         metadata_hash = self.context.topics.metadata_hash(group.subscribed_after(member, None))
-        records: list[Record] = [
-            *TYPES.removal(group_id, member_id),
-            ShareGroupMetadata(group_id, epoch, metadata_hash),
-        ]
-        if len(group.members) == 1 and self.context.settings.empty_is_assigned:
-            records.append(ShareGroupTargetAssignmentMetadata(group_id, epoch, 0))
-        self.context.write(group, records, turn)
+        raised = ShareGroupMetadata(group.group_id, group.epoch + 1, metadata_hash)
+        self.context.remove(group, [member.member_id], [raised], turn)
 
-    # -- sessions ------------------------------------------------------------------------------------------------
-
-    def arm_session(self, group: ShareGroup, member_id: str, turn: Turn) -> ShareGroupSettings:
-        """The member is alive: its session counts anew. Gives what the group goes by."""
-        settings = self.context.of(group.group_id)
-        session = group.sessions.get(member_id)
-        if session is None:
-            session = group.sessions[member_id] = Deadline(
-                ("session", group.group_id, member_id), lambda later: self.expel(group, member_id, later)
-            )
-        group.session_timeout_ms = settings.session_timeout_ms
-        self.context.groups.deadlines.arm(session, turn.timer_ms + group.session_timeout_ms)
-        return settings
-
-    def expel(self, group: ShareGroup, member_id: str, turn: Turn) -> None:
-        """The session is over: the member is out, if it is still there."""
-        member = group.members.get(member_id)
-        if self.context.groups.groups.get(group.group_id) is group and member is not None:
-            self._fence(group, member, turn)
+    def arm_session(self, group: ShareGroup, member_id: str, session_timeout_ms: int, turn: Turn) -> None:
+        """The member is alive: its session counts anew."""
+        group.session_timeout_ms = session_timeout_ms
+        super().arm_session(group, member_id, session_timeout_ms, turn)
 
 
 def _says_nothing_new(group: ShareGroup, request: ShareGroupHeartbeatRequest, client_id: str, client_host: str) -> bool:
@@ -219,39 +198,12 @@ def _says_nothing_new(group: ShareGroup, request: ShareGroupHeartbeatRequest, cl
     )
 
 
-def _check_epoch(member: ShareMember, epoch: int) -> None:
-    """Raises FENCED_MEMBER_EPOCH. The epoch before is all right: the answer to it may have been lost."""
-    known, before = member.member_epoch, member.previous_member_epoch
-    if epoch in (0, known):
-        return
-    if epoch > known:
-        raise fenced("share", "greater", epoch, known)
-    if epoch != before:
-        raise fenced("share", "smaller", epoch, known, f", and it does not match the previous member epoch ({before})")
-
-
 def _updated(member: ShareMember, request: ShareGroupHeartbeatRequest, client_id: str, client_host: str) -> ShareMember:
     """The member, with what the request says of it; null says nothing."""
     names = request.subscribed_topic_names
-    return replace(
-        member,
-        rack_id=member.rack_id if request.rack_id is None else request.rack_id,
-        subscribed_topic_names=member.subscribed_topic_names if names is None else frozenset(names),
-        client_id=client_id,
-        client_host=client_host,
-    )
-
-
-def _subscription_changes(group: ShareGroup, member: ShareMember, updated: ShareMember, records: list[Record]) -> bool:
-    """Whether the member subscribes to other topics; a record where it says anything else than before.
-
-    Raises INVALID_REQUEST for more names than anybody has, which all others would wait for.
-    """
-    if member == updated:
-        return False
-    check_names(updated.subscribed_topic_names)
-    records.append(group.forms.metadata_record(group.group_id, updated))
-    return member.subscribed_topic_names != updated.subscribed_topic_names
+    known = member.subscribed_topic_names if names is None else frozenset(names)
+    after: ShareMember = updated(member, request, client_id, client_host, ("rack_id",), subscribed_topic_names=known)
+    return after
 
 
 def _told(assigned: Partitions) -> ToldAssignment:

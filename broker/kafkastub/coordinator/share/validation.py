@@ -8,9 +8,7 @@ from kafkawire.messages.share_group_heartbeat_request import ShareGroupHeartbeat
 
 def check(request: ShareGroupHeartbeatRequest) -> None:
     """Raises INVALID_REQUEST, with Kafka's texts."""
-    check_not_empty(request.member_id, "MemberId")
-    check_not_empty(request.group_id, "GroupId")
-    check_not_empty(request.rack_id, "RackId")
+    check_not_empty(request, "member_id", "group_id", "rack_id")
     if request.member_epoch == 0:
         if not request.subscribed_topic_names:
             raise invalid("SubscribedTopicNames must be set in first request.")

@@ -100,14 +100,14 @@ class Assigning:
         if self._waits(group.group_id):
             why = "Assignment delayed due to the configured initial rebalance delay."
             return Assigned(max(FIRST_EPOCH, group.target_epoch), {}, ToldStatus(Status.ASSIGNMENT_DELAYED, why))
-        replaced = _replaced(group, updated)
-        before = _target_with(group, updated, replaced)
+        replaced = group.replaced_by(updated)
+        before = group.target_with(updated, replaced)
         if group.target_epoch >= epoch:
             return Assigned(group.target_epoch, before)
         if same_target and group.target_epoch >= group.epoch:
             records.append(StreamsGroupTargetAssignmentMetadata(group.group_id, epoch, group.target_timestamp))
             return Assigned(epoch, before)
-        if not self._may_compute(group, turn):
+        if not self.context.may_compute(group, turn):
             why = "Assignment delayed due to the configured assignment interval."
             return Assigned(group.target_epoch, before, ToldStatus(Status.ASSIGNMENT_DELAYED, why))
         members = _members(group) | {updated.member_id: updated}
@@ -120,9 +120,6 @@ class Assigning:
     def _waits(self, group_id: str) -> bool:
         delay = self.delays.get(group_id)
         return delay is not None and delay.at is not None
-
-    def _may_compute(self, group: StreamsGroup, turn: Turn) -> bool:
-        return group.may_compute(self.context.of(group.group_id).assignment_interval_ms, turn.timer_ms)
 
     def _compute(
         self,
@@ -154,7 +151,7 @@ class Assigning:
         if group is None or group.is_empty or group.epoch <= group.target_epoch:
             return
         configured, epoch = group.configured, group.epoch
-        if configured is None or not self._may_compute(group, turn):
+        if configured is None or not self.context.may_compute(group, turn):
             return
         configs = group.metadata.assignment_configs
         try:
@@ -175,23 +172,3 @@ class Assigning:
 def _members(group: StreamsGroup) -> dict[str, StreamsMember]:
     """By id, in the order in which Kafka goes through them: it decides which of two comes first in a map's bucket."""
     return {one.member_id: one for one in group.in_order()}
-
-
-def _replaced(group: StreamsGroup, updated: StreamsMember) -> str | None:
-    """The member of the same static instance whose place it takes, which goes out of the group; None for none."""
-    there = None if updated.instance_id is None else group.static_members.get(updated.instance_id)
-    return None if there == updated.member_id else there
-
-
-def _target_with(group: StreamsGroup, updated: StreamsMember, replaced: str | None) -> Mapping[str, TasksTuple]:
-    """The target, where a member has that of the one whose place it takes.
-
-    Kafka: UpdatedMembersAndTargetAssignmentView.
-    """
-    if replaced is None:
-        return group.target
-    target = dict(group.target)
-    of_replaced = target.pop(replaced, None)
-    if of_replaced is not None:
-        target[updated.member_id] = of_replaced
-    return target

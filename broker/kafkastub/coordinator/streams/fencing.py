@@ -10,7 +10,6 @@ from kafkastub.coordinator.modern.watching import Watching
 from kafkastub.coordinator.streams.context import StreamsContext
 from kafkastub.coordinator.streams.group import StreamsGroup
 from kafkastub.coordinator.streams.member import StreamsMember
-from kafkastub.coordinator.streams.records import TYPES, StreamsGroupTargetAssignmentMetadata
 from kafkastub.coordinator.streams.tasks import EMPTY_WITH_EPOCHS
 from kafkastub.coordinator.turn import Turn
 from kafkawire.messages.streams_group_heartbeat_request import StreamsGroupHeartbeatRequest
@@ -42,9 +41,5 @@ class Fencing(Watching[StreamsGroup, MemberTimers]):
 
     def fence_one(self, group: StreamsGroup, member: StreamsMember, turn: Turn) -> None:
         """Take a member out; the group's epoch is raised."""
-        known = group.metadata
-        raised = replace(known, epoch=known.epoch + 1)
-        records = [*TYPES.removal(group.group_id, member.member_id), raised]
-        if len(group.members) == 1 and self.context.settings.empty_is_assigned:
-            records.append(StreamsGroupTargetAssignmentMetadata(group.group_id, raised.epoch, 0))
-        self.context.write(group, records, turn)
+        raised = replace(group.metadata, epoch=group.epoch + 1)
+        self.context.remove(group, [member.member_id], [raised], turn)

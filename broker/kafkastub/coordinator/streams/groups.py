@@ -5,7 +5,6 @@ Kafka: GroupMetadataManager (streamsGroupHeartbeat, …Leave, …Describe; repla
 
 from __future__ import annotations
 
-from kafkastub.coordinator.group import Group
 from kafkastub.coordinator.groups import Groups
 from kafkastub.coordinator.modern.groups import ModernGroups
 from kafkastub.coordinator.modern.membership import LEAVE_GROUP_MEMBER_EPOCH, LEAVE_GROUP_STATIC_MEMBER_EPOCH
@@ -37,7 +36,7 @@ class StreamsGroups(ModernGroups[StreamsGroup, StreamsGroupSettings]):
     def __init__(self, groups: Groups, settings: StreamsGroupSettings) -> None:
         context = StreamsContext(groups, settings)
         self.fencing = Fencing(context)
-        super().__init__(context, self.fencing.expel)
+        super().__init__(context, self.fencing)
         self.heartbeats = Heartbeats(context, self.fencing)
 
     # -- requests ------------------------------------------------------------------------------------------------
@@ -89,18 +88,5 @@ class StreamsGroups(ModernGroups[StreamsGroup, StreamsGroupSettings]):
             turn.reply = self.heartbeats.beat(request, version, client_id, client_host, turn)
         return turn
 
-    def describe(self, group: Group) -> DescribedGroup | None:
-        """StreamsGroupDescribe of one group, None where it is of another type. Authorized operations are not in it.
-
-        Raises UNKNOWN_SERVER_ERROR.
-        """
-        if type(group) is not StreamsGroup:
-            return None
+    def _described(self, group: StreamsGroup) -> DescribedGroup:
         return described(group, self.context.assignor.name)
-
-    # -- a group type --------------------------------------------------------------------------------------------
-
-    def revived(self, group: Group, turn: Turn) -> None:
-        """The members' sessions begin, and the rebalance timeouts of those that have to let go of tasks."""
-        assert isinstance(group, StreamsGroup)
-        self.fencing.watch_all(group, self.context.of(group.group_id).session_timeout_ms, turn)

@@ -7,6 +7,7 @@ state stays changed.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import NamedTuple
 
@@ -19,7 +20,7 @@ from kafkastub.coordinator.streams.fencing import Fencing
 from kafkastub.coordinator.streams.group import StreamsGroup
 from kafkastub.coordinator.streams.member import StreamsMember
 from kafkastub.coordinator.streams.reconciliation import Reconciliation
-from kafkastub.coordinator.streams.records import NO_TOPOLOGY_EPOCH, StreamsGroupMetadata, StreamsGroupTopology
+from kafkastub.coordinator.streams.records import NO_TOPOLOGY_EPOCH, Pairs, StreamsGroupMetadata, StreamsGroupTopology
 from kafkastub.coordinator.streams.soft_state import SoftState
 from kafkastub.coordinator.streams.tasks import EMPTY, TasksTuple, tasks_of
 from kafkastub.coordinator.streams.topology import Topology
@@ -51,6 +52,7 @@ class Update(IntEnum):
     RECOMPUTE = 2
 
 
+@dataclass(slots=True, eq=False)
 class _Heartbeat:
     """One heartbeat on its way through the steps.
 
@@ -64,47 +66,25 @@ class _Heartbeat:
         epoch: that of the group, as it will be.
     """
 
-    __slots__ = (
-        "before",
-        "configs",
-        "configured",
-        "epoch",
-        "group",
-        "has_target",
-        "is_new",
-        "looked",
-        "member",
-        "metadata_hash",
-        "records",
-        "replaced",
-        "request",
-        "statuses",
-        "topology",
-        "turn",
-        "update",
-        "validated",
-        "version",
-    )
-
-    before: StreamsMember
-    configured: ConfiguredTopology
-    group: StreamsGroup
-    member: StreamsMember
-    metadata_hash: int
-    topology: Topology
-
-    def __init__(self, request: StreamsGroupHeartbeatRequest, version: int, turn: Turn) -> None:
-        self.request = request
-        self.version = version
-        self.turn = turn
-        self.records: list[Record] = []
-        self.statuses: list[ToldStatus] = []
-        self.update = Update.NONE
-        self.is_new = self.looked = self.has_target = False
-        self.replaced: StreamsMember | None = None
-        self.validated = NO_TOPOLOGY_EPOCH
-        self.configs: tuple[tuple[str, str], ...] = ()
-        self.epoch = 0
+    request: StreamsGroupHeartbeatRequest
+    version: int
+    turn: Turn
+    records: list[Record] = field(default_factory=list)
+    statuses: list[ToldStatus] = field(default_factory=list)
+    update: Update = Update.NONE
+    is_new: bool = False
+    looked: bool = False
+    has_target: bool = False
+    replaced: StreamsMember | None = None
+    validated: int = NO_TOPOLOGY_EPOCH
+    configs: Pairs = ()
+    epoch: int = 0
+    before: StreamsMember = field(init=False)
+    configured: ConfiguredTopology = field(init=False)
+    group: StreamsGroup = field(init=False)
+    member: StreamsMember = field(init=False)
+    metadata_hash: int = field(init=False)
+    topology: Topology = field(init=False)
 
     @property
     def joins(self) -> bool:
@@ -156,14 +136,11 @@ class Heartbeats:
         if beat.joins:
             settings = self.context.settings
             joining.check_room(beat.group, request, settings.max_size, settings.rules.known_have_room)
-        if request.instance_id is None:
-            beat.before = joining.dynamic_member(beat.group, request)
-            return
         there = beat.group.static_member(request.instance_id)
         if there is not None and there.member_id != request.member_id:
             beat.replaced = there
             beat.group.soft.relabel(there.member_id, request.member_id)
-        beat.before = joining.static_member(beat.group, request, beat.records)
+        beat.before = joining.member(beat.group, request, beat.records)
 
     def _describe_itself(self, beat: _Heartbeat, client_id: str, client_host: str) -> None:
         """What it says of itself; a static member that says what nobody assigns by asks for no new target."""
@@ -352,5 +329,4 @@ class Heartbeats:
             group.assigned_at = turn.timer_ms
         if after != before:
             self.fencing.watch(group, after, turn)
-        session_timeout_ms = self.context.of(group.group_id).session_timeout_ms
-        self.fencing.arm_session(group, after.member_id, session_timeout_ms, turn)
+        self.fencing.alive(group, after.member_id, turn)

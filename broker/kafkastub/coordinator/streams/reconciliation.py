@@ -19,10 +19,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from kafkastub.coordinator.modern.computed_order import computed_order
 from kafkastub.coordinator.streams.member import MemberState, StreamsMember
+from kafkastub.coordinator.streams.runners import Runners
 from kafkastub.coordinator.streams.tasks import (
     EMPTY_WITH_EPOCHS,
     NO_EPOCHS,
@@ -39,16 +40,6 @@ from kafkawire.java_order import copied, string_hash, string_map_order
 _Sets = dict[str, set[int]]
 
 
-class RunningTasks(Protocol):
-    """Which process has which task."""
-
-    def active(self, subtopology_id: str, partition: int) -> str | None: ...
-
-    def standby(self, subtopology_id: str, partition: int) -> Collection[str]: ...
-
-    def warmup(self, subtopology_id: str, partition: int) -> Collection[str]: ...
-
-
 class Reconciliation(NamedTuple):
     """What a member is reconciled with.
 
@@ -59,7 +50,7 @@ class Reconciliation(NamedTuple):
 
     target_epoch: int
     target: TasksTuple
-    running: RunningTasks
+    running: Runners
     owned: TasksTuple | None
     roles_change: bool = True
 
@@ -133,7 +124,7 @@ class _Held(NamedTuple):
         has: of what the member has, that which is not in the way.
     """
 
-    running: RunningTasks
+    running: Runners
     process_id: str
     has: TasksTupleWithEpochs
 

@@ -6,7 +6,12 @@ from collections.abc import Mapping, Sized
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
-from kafkastub.coordinator.modern.assignors.sticky_tasks import MemberTasks, SubtopologyTasks, TaskAssignment
+from kafkastub.coordinator.modern.assignors.sticky_tasks import (
+    MemberTasks,
+    StickyTaskAssignor,
+    SubtopologyTasks,
+    TaskAssignment,
+)
 from kafkastub.coordinator.streams.member import StreamsMember
 from kafkastub.coordinator.streams.tasks import EMPTY, EpochsOfTasks, TasksTuple
 from kafkawire.java_order import string_map_order
@@ -20,18 +25,6 @@ class Subtopology(Protocol):
 
     @property
     def state_changelog_topics(self) -> Sized: ...
-
-
-class TaskAssignor(Protocol):
-    """Computes targets; `modern.assignors.sticky_tasks` has the one that Kafka has."""
-
-    def assign(
-        self,
-        members: Mapping[str, MemberTasks],
-        subtopologies: Mapping[str, SubtopologyTasks],
-        num_standby_replicas: int,
-    ) -> Mapping[str, TaskAssignment]:
-        """Raises AssignorError."""
 
 
 class Target(NamedTuple):
@@ -63,7 +56,7 @@ class Computation:
     task_offsets: Mapping[str, EpochsOfTasks]
     subtopologies: Mapping[str, Subtopology] | None
     num_standby_replicas: int
-    assignor: TaskAssignor
+    assignor: StickyTaskAssignor
     from_current: bool = True
 
     def run(self) -> Target:

@@ -55,11 +55,7 @@ class TasksTuple(NamedTuple):
 
     def contains_any(self, other: TasksTupleWithEpochs) -> bool:
         """Whether one of these tasks is in the other, in the same role. Kafka: containsAny."""
-        return (
-            _share(self.active, other.active)
-            or _share(self.standby, other.standby)
-            or _share(self.warmup, other.warmup)
-        )
+        return any(_share(one, there) for one, there in zip(self, other, strict=True))
 
     def same_tasks(self, other: TasksTupleWithEpochs) -> bool:
         """Whether both have the same tasks, whatever the epochs. Kafka: sameTasks."""

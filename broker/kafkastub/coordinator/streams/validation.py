@@ -51,10 +51,7 @@ def check(request: StreamsGroupHeartbeatRequest, has_statics: bool) -> None:
         _check_as_before_4_4(request)
     if topology is not None and any(one.source_topic_regex for one in topology.subtopologies):
         raise invalid("Regular expressions for source topics are not supported yet.")
-    check_not_empty(request.member_id, "MemberId")
-    check_not_empty(request.group_id, "GroupId")
-    check_not_empty(request.instance_id, "InstanceId")
-    check_not_empty(request.rack_id, "RackId")
+    check_not_empty(request, "member_id", "group_id", "instance_id", "rack_id")
     epoch = request.member_epoch
     if epoch == 0:
         _check_join(request)
