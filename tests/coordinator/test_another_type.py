@@ -32,12 +32,11 @@ from kafkastub.coordinator.modern.records import (
     TargetOfMember,
 )
 from kafkastub.coordinator.modern.settings import ModernSettings
-from kafkastub.coordinator.modern.state import A_RECORD, PARTS, ModernGroupState
 from kafkastub.coordinator.modern.timers import MemberTimers
 from kafkastub.coordinator.modern.watching import Sessions
 from kafkastub.coordinator.records import GroupMetadata, Record, TypedRecord
 from kafkastub.coordinator.turn import Turn
-from kafkastub.coordinator.typed_state import RecordsOfType
+from kafkastub.coordinator.typed_state import PARTS, ModernGroupState
 from kafkawire.errors import ErrorCode, KafkaError
 
 NAME: Final = "relay"
@@ -94,7 +93,7 @@ class RelayState(ModernGroupState):
     __slots__ = PARTS
 
 
-RECORDS: Final = RecordsOfType(RelayState, lambda record: A_RECORD)
+STATE: Final = RelayState
 
 
 # -- members and groups ------------------------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ from kafkastub.coordinator.records import (
 )
 
 if TYPE_CHECKING:
-    from kafkastub.coordinator.typed_state import RecordKey, RecordsOfType
+    from kafkastub.coordinator.typed_state import ModernGroupState, RecordKey
 
 _A_MEMBER: Final = 500
 """Bytes of a member of a generation, beside its subscription and its assignment."""
@@ -33,19 +33,17 @@ GroupKey = Union[str, "RecordKey"]
 
 
 @cache
-def _of_type(group_type: str) -> RecordsOfType:
+def _of_type(group_type: str) -> type[ModernGroupState]:
     """Loaded with the first record of such a group: most brokers have none. The type's package has its name."""
-    records: RecordsOfType = import_module(f"kafkastub.coordinator.{group_type}.state").RECORDS
-    return records
+    state: type[ModernGroupState] = import_module(f"kafkastub.coordinator.{group_type}.state").STATE
+    return state
 
 
 def key_of(record: GroupMetadata | GroupTombstone | TypedRecord) -> tuple[GroupKey, bool]:
     """A record's key, and whether it has a value; else it is a tombstone."""
     if not isinstance(record, TypedRecord):
         return record.group_id, isinstance(record, GroupMetadata)
-    from kafkastub.coordinator import typed_state
-
-    return typed_state.key_of(record)
+    return _of_type(record.group_type).key_of(record)
 
 
 def weight_of_group(record: Record) -> int:
@@ -126,9 +124,7 @@ class HardState:
         """The last record about a group with that key; None where there is none, or a tombstone."""
         if isinstance(key, str):
             return self.generations.get(key)
-        from kafkastub.coordinator import typed_state
-
-        return typed_state.held(self.of_type(key.group_type), key)
+        return _of_type(key.group_type).held(self.of_type(key.group_type), key)
 
     def knows(self, group_id: str) -> bool:
         """Whether there is anything of the group."""

@@ -44,7 +44,6 @@ from kafkawire.messages.consumer_group_heartbeat_response import ConsumerGroupHe
 _MODULES: Final = MODERN + [
     f"kafkastub.{name}"
     for name in (
-        "coordinator.modern.watching",
         "coordinator.modern.regex.parser",
         "coordinator.modern.expressions",
         "coordinator.consumer.embedded",

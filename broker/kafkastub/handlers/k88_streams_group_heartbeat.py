@@ -62,7 +62,6 @@ from kafkawire.messages.streams_group_heartbeat_response import StreamsGroupHear
 _MODULES: Final = MODERN + [
     f"kafkastub.{name}"
     for name in (
-        "coordinator.modern.watching",
         "coordinator.streams.records",
         "coordinator.streams.state",
         "coordinator.streams.topology",

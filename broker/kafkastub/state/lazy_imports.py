@@ -15,7 +15,7 @@ from kafkawire.schema import Message
 
 MODERN: Final = [
     f"kafkastub.coordinator.modern.{name}"
-    for name in ("records", "state", "member", "group", "settings", "context", "groups")
+    for name in ("records", "member", "group", "settings", "context", "watching", "groups")
 ]
 """What all types with epochs stand on."""
 _AT_ONCE: Final = 1

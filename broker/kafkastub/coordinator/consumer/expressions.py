@@ -20,9 +20,9 @@ from kafkastub.coordinator.consumer.records import (
     ConsumerGroupMetadata,
     ConsumerGroupRegularExpression,
 )
-from kafkastub.coordinator.consumer.subscriptions import Counts
 from kafkastub.coordinator.modern.counts import decrease, increase
 from kafkastub.coordinator.modern.expressions import Expression
+from kafkastub.coordinator.modern.subscriptions import Counts
 from kafkastub.coordinator.records import Record, Tombstone
 from kafkastub.coordinator.turn import Turn
 from kafkastub.deadlines import Deadline

@@ -18,7 +18,6 @@ from kafkastub.coordinator.consumer.records import (
     ConsumerGroupRegularExpression,
     ConsumerGroupTargetAssignmentMember,
 )
-from kafkastub.coordinator.consumer.subscriptions import Subscriptions, most
 from kafkastub.coordinator.consumer.timers import MemberTimers
 from kafkastub.coordinator.group import (
     GroupDescription,
@@ -30,6 +29,7 @@ from kafkastub.coordinator.modern.group import Change
 from kafkastub.coordinator.modern.partition_sets import written_and_read
 from kafkastub.coordinator.modern.reconciling import ReconcilingGroup
 from kafkastub.coordinator.modern.subscribed import SubscribedTopics
+from kafkastub.coordinator.modern.subscriptions import Subscriptions, most
 from kafkastub.coordinator.records import Record, Tombstone
 from kafkawire.java_order import string_timeline_order
 

@@ -13,7 +13,7 @@ from kafkastub.coordinator.consumer.group import ConsumerGroup
 from kafkastub.coordinator.consumer.member import ConsumerMember
 from kafkastub.coordinator.consumer.reconciliation import OwnedPartitions, Reconciliation
 from kafkastub.coordinator.consumer.records import ConsumerGroupPartitionMetadata
-from kafkastub.coordinator.consumer.targets import Computation, TopicIds
+from kafkastub.coordinator.consumer.targets import TopicIds, compute
 from kafkastub.coordinator.group import Group
 from kafkastub.coordinator.modern.assignment import NO_ASSIGNMENT, Assignment
 from kafkastub.coordinator.modern.assignors.errors import AssignorError, not_computed
@@ -134,12 +134,8 @@ class Steps:
             return group.target_epoch, NO_ASSIGNMENT if before is None else group.target_of(before)
         preferred = group.preferred_assignor_after(member, updated)
         assignor = context.assignors.get(preferred or "") or context.assignors[context.default_assignor]
-        topic_ids = TopicIds(context.image, group.subscriptions.resolved)
-        computation = Computation(
-            group, epoch, updated, homogeneous, assignor, context.image, topic_ids, turn.broker_ms
-        )
         try:
-            return epoch, computation.run(records)
+            return epoch, compute(group, epoch, updated, homogeneous, assignor, context.image, records, turn.broker_ms)
         except AssignorError as error:
             raise not_computed(epoch, error) from error
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Set
-from dataclasses import dataclass
 
 from kafkastub.coordinator.cluster import ClusterImage
 from kafkastub.coordinator.consumer.group import ConsumerGroup
@@ -47,39 +46,32 @@ class TopicIds:
         return [topic_id for part in parts for topic_id in part]
 
 
-@dataclass(frozen=True, slots=True)
-class Computation:
-    """What a new target is computed of.
+def compute(
+    group: ConsumerGroup,
+    epoch: int,
+    updated: ConsumerMember,
+    homogeneous: bool,
+    assignor: Assignor,
+    image: ClusterImage,
+    records: list[Record],
+    broker_ms: int,
+) -> Assignment:
+    """Append the records of what is new in the target, and of its epoch; gives the target of `updated`.
 
-    Attributes:
+    Args:
         updated: the member whose heartbeat it is, as it is now.
         homogeneous: all members subscribe to the same.
+
+    Raises what the assignor raises.
     """
-
-    group: ConsumerGroup
-    epoch: int
-    updated: ConsumerMember
-    homogeneous: bool
-    assignor: Assignor
-    image: ClusterImage
-    topic_ids: TopicIds
-    broker_ms: int
-
-    def run(self, records: list[Record]) -> Assignment:
-        """Append the records of what is new in the target, and of its epoch; gives the target of `updated`.
-
-        Raises what the assignor raises.
-        """
-        group, updated = self.group, self.updated
-        members, replaced = {**group.members, updated.member_id: updated}, group.replaced_by(updated)
-        before = group.target_with(updated, replaced)
-        if replaced is not None:
-            del members[replaced]
-        specs: dict[str, MemberSubscription] = {}
-        for member_id in string_map_order(members):
-            member, assigned = members[member_id], before.get(member_id, NO_ASSIGNMENT)
-            topic_ids = self.topic_ids.of(member)
-            specs[member_id] = MemberSubscription(member.rack_id, member.instance_id, topic_ids, assigned)
-        target = self.assignor.assign(GroupSpec(specs, self.homogeneous), Describer(self.image))
-        records += group.target_records(self.epoch, target, before, specs, self.broker_ms)
-        return target.get(updated.member_id, NO_ASSIGNMENT)
+    members, replaced = {**group.members, updated.member_id: updated}, group.replaced_by(updated)
+    before, topic_ids = group.target_with(updated, replaced), TopicIds(image, group.subscriptions.resolved)
+    if replaced is not None:
+        del members[replaced]
+    specs: dict[str, MemberSubscription] = {}
+    for member_id in string_map_order(members):
+        member, assigned = members[member_id], before.get(member_id, NO_ASSIGNMENT)
+        specs[member_id] = MemberSubscription(member.rack_id, member.instance_id, topic_ids.of(member), assigned)
+    target = assignor.assign(GroupSpec(specs, homogeneous), Describer(image))
+    records += group.target_records(epoch, target, before, specs, broker_ms)
+    return target.get(updated.member_id, NO_ASSIGNMENT)

@@ -2,8 +2,9 @@
 
     here         what every type has                                  what a type adds in its module of that name
     -----------  ---------------------------------------------------  ------------------------------------------------
-    records      ten records, and which tombstones end what           their names and their own fields: `TYPES`
-    state        what the records leave, by their keys                its own parts, what they weigh: `RECORDS`
+    records      five records, and which tombstones end what          their names and their own fields: `TYPES`
+    typed_state  what the records leave, by their keys (beside this)  its own parts, what they weigh: `STATE` in `state`
+    member       how one comes out of its records, and into them      its own fields, and which differ there: `FORMS`
     group        members, epochs, target; the records made true       states, subscriptions, who may commit
     reconciling  static members, who has all of the target            (consumer and streams groups alone)
     context      the configuration, finding, making and writing       its assignor
@@ -11,5 +12,6 @@
     membership   what members are asked that come, stay or go
     watching     members that leave, their deadlines                  how they are taken out, in `fencing`
 
-Beside these: settings, the topics that groups need and their hash, and who computes targets. Kafka: the package modern.
+Beside these: settings, the topics that groups need and their hash, those that members of consumer and share groups
+subscribe to, and who computes targets. Kafka: the package modern.
 """

@@ -61,7 +61,7 @@ class MemberForms:
         written: … and the other way.
     """
 
-    __slots__ = ("_assignment", "_metadata", "_nothing", "_read", "_written", "new")
+    __slots__ = ("_assignment", "_fields", "_metadata", "_nothing", "_read", "_written", "new")
 
     def __init__(
         self,
@@ -74,6 +74,7 @@ class MemberForms:
         self.new = new
         self._metadata: type[Any] = metadata
         self._assignment: type[Any] = assignment
+        self._fields = {kind: kind.__match_args__[_KEY:] for kind in (self._metadata, self._assignment)}
         self._read = read
         self._written = written
         blank, has = new(""), assignment.__match_args__[len(CurrentOfMember.__match_args__) :]
@@ -81,8 +82,11 @@ class MemberForms:
 
     def with_record(self, member: Any, record: TypedRecord) -> Any:
         """The member with what it has said of itself, or with what it has and where it stands."""
-        read, said = self._read, {name: getattr(record, name) for name in record.__match_args__[_KEY:]}
-        return replace(member, **{name: read[name](it) if name in read else it for name, it in said.items()})
+        said = {name: getattr(record, name) for name in self._fields[type(record)]}
+        for name, read in self._read.items():
+            if name in said:
+                said[name] = read(said[name])
+        return replace(member, **said)
 
     def without_assignment(self, member: Any) -> Any:
         """The member with nothing, on its way out."""
@@ -97,12 +101,11 @@ class MemberForms:
         return self._record(self._assignment, group_id, member)
 
     def _record(self, kind: type[Any], group_id: str, member: Any) -> Record:
-        written, said = self._written, {name: getattr(member, name) for name in kind.__match_args__[_KEY:]}
-        record: Record = kind(
-            group_id,
-            member.member_id,
-            *(written[name](it) if name in written else it for name, it in said.items()),
-        )
+        said = {name: getattr(member, name) for name in self._fields[kind]}
+        for name, written in self._written.items():
+            if name in said:
+                said[name] = written(said[name])
+        record: Record = kind(group_id, member.member_id, **said)
         return record
 
 

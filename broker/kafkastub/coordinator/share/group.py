@@ -10,10 +10,10 @@ from typing import ClassVar
 
 from kafkastub.coordinator.group import GroupDescription
 from kafkastub.coordinator.modern.assignment import NO_ASSIGNMENT, Assignment
-from kafkastub.coordinator.modern.counts import decrease, increase
 from kafkastub.coordinator.modern.group import Change, ModernGroup
 from kafkastub.coordinator.modern.partition_sets import written_and_read
 from kafkastub.coordinator.modern.subscribed import SubscribedTopics
+from kafkastub.coordinator.modern.subscriptions import Subscriptions
 from kafkastub.coordinator.modern.timers import MemberTimers
 from kafkastub.coordinator.records import Record, Tombstone
 from kafkastub.coordinator.share import member as members_of
@@ -30,7 +30,7 @@ class ShareGroup(ModernGroup[ShareMember, Assignment, MemberTimers]):
 
     Attributes:
         partition_metadata: of which partitions the state is kept; None before the first of them.
-        subscribed: how many members subscribe to a topic, by its name.
+        subscriptions: the topics, counted.
 
     Soft, and lost on a reload:
         session_timeout_ms: of the group, when a session was last armed.
@@ -43,7 +43,7 @@ class ShareGroup(ModernGroup[ShareMember, Assignment, MemberTimers]):
         "partition_metadata",
         "quiet",
         "session_timeout_ms",
-        "subscribed",
+        "subscriptions",
     )
 
     group_type = "share"
@@ -57,7 +57,7 @@ class ShareGroup(ModernGroup[ShareMember, Assignment, MemberTimers]):
     def __init__(self, group_id: str, topics: SubscribedTopics) -> None:
         super().__init__(group_id, topics)
         self.partition_metadata: ShareGroupStatePartitionMetadata | None = None
-        self.subscribed: dict[str, int] = {}
+        self.subscriptions = Subscriptions(group_id, topics)
         self.session_timeout_ms = -1
         self.initializing_since = 0
         self.quiet = False
@@ -70,18 +70,14 @@ class ShareGroup(ModernGroup[ShareMember, Assignment, MemberTimers]):
         return "Stable" if self.members else "Empty"
 
     @property
+    def subscribed(self) -> dict[str, int]:
+        """How many members subscribe to a topic, by its name; to be read only."""
+        return self.subscriptions.now.by_name
+
+    @property
     def homogeneous(self) -> bool:
         """Whether all members subscribe to the same."""
-        return is_homogeneous(self.subscribed, len(self.members))
-
-    def subscribed_after(self, old: ShareMember | None, new: ShareMember | None) -> dict[str, int]:
-        """How many members subscribe to a topic, once the one is gone and the other one is there."""
-        counts = dict(self.subscribed)
-        for name in () if old is None else old.subscribed_topic_names:
-            decrease(counts, name)
-        for name in () if new is None else new.subscribed_topic_names:
-            increase(counts, name)
-        return counts
+        return self.subscriptions.now.homogeneous(len(self.members))
 
     def described(self) -> GroupDescription:
         """What it looks like now, for those who look from inside."""
@@ -105,8 +101,7 @@ class ShareGroup(ModernGroup[ShareMember, Assignment, MemberTimers]):
     def end(self, broker_ms: int) -> None:
         """It is gone: nothing of it happens any more."""
         super().end(broker_ms)
-        for name in self.subscribed:
-            self._topics.discard(name, self.group_id)
+        self.subscriptions.forget()
 
     # -- records -------------------------------------------------------------------------------------------------
 
@@ -114,19 +109,7 @@ class ShareGroup(ModernGroup[ShareMember, Assignment, MemberTimers]):
         self.quiet = False
 
     def _replace(self, old: ShareMember | None, new: ShareMember | None) -> None:
-        before = frozenset[str]() if old is None else old.subscribed_topic_names
-        after = frozenset[str]() if new is None else new.subscribed_topic_names
-        if before is after or before == after:
-            return
-        counts = self.subscribed
-        for name in after - before:
-            if name not in counts:
-                self._topics.add(name, self.group_id)
-            increase(counts, name)
-        for name in before - after:
-            decrease(counts, name)
-            if name not in counts:
-                self._topics.discard(name, self.group_id)
+        self.subscriptions.replace(old, new)
 
     def _read_target(self, record: ShareGroupTargetAssignmentMember) -> Assignment:
         return {topic_id: written_and_read(some) for topic_id, some in record.partitions.items()}
@@ -141,8 +124,3 @@ class ShareGroup(ModernGroup[ShareMember, Assignment, MemberTimers]):
         **ModernGroup.changes,
         "partition_metadata": Change(_apply_partition_metadata, _end_partition_metadata),
     }
-
-
-def is_homogeneous(subscribed: dict[str, int], members: int) -> bool:
-    """Whether so many members all subscribe to the same. Kafka: ModernGroup.subscriptionType."""
-    return all(count == members for count in subscribed.values())

@@ -18,7 +18,7 @@ from kafkastub.coordinator.modern.watching import Sessions
 from kafkastub.coordinator.records import Record
 from kafkastub.coordinator.share import state_partitions
 from kafkastub.coordinator.share.context import ShareContext
-from kafkastub.coordinator.share.group import ShareGroup, is_homogeneous
+from kafkastub.coordinator.share.group import ShareGroup
 from kafkastub.coordinator.share.member import ShareMember
 from kafkastub.coordinator.share.records import ShareGroupMetadata
 from kafkastub.coordinator.share.state_partitions import Initialization
@@ -77,10 +77,11 @@ class Heartbeats(Sessions[ShareGroup, MemberTimers]):
         subscribed, group_epoch, homogeneous = group.subscribed, group.epoch, group.homogeneous
         looked = raised or group.metadata_stale
         if looked:
-            subscribed = group.subscribed_after(member, said)
+            counts = group.subscriptions.after([member], said)
+            subscribed = counts.by_name
             group_epoch = context.next_epoch(group, raised, subscribed, records)
             raised = group_epoch != group.epoch
-            homogeneous = is_homogeneous(subscribed, len(group.members) + (member_id not in group.members))
+            homogeneous = counts.homogeneous(len(group.members) + (member_id not in group.members))
         target_epoch, target = self._target(group, group_epoch, said, homogeneous, records, turn)
         after = self._reconciled(group, said, target_epoch, target, raised, records)
         initialization = self._initialization(group, group_epoch, subscribed, records, turn)
@@ -172,7 +173,7 @@ class Heartbeats(Sessions[ShareGroup, MemberTimers]):
 
     def fence_one(self, group: ShareGroup, member: ShareMember, turn: Turn) -> None:
         """Take a member out; the group's epoch is raised."""
-        metadata_hash = self.context.topics.metadata_hash(group.subscribed_after(member, None))
+        metadata_hash = self.context.topics.metadata_hash(group.subscriptions.after([member], None).by_name)
         raised = ShareGroupMetadata(group.group_id, group.epoch + 1, metadata_hash)
         self.context.remove(group, [member.member_id], [raised], turn)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Final
+from typing import ClassVar, Final
 
 from kafkastub.coordinator.modern.member import MemberForms, ModernMember, sorted_names
 from kafkastub.coordinator.modern.partition_sets import written_and_read
@@ -28,6 +28,8 @@ class ShareMember(ModernMember):
 
     subscribed_topic_names: frozenset[str] = frozenset()
     assigned: Partitions = field(default_factory=lambda: NOTHING)
+
+    subscribed_topic_regex: ClassVar[None] = None
 
 
 def _read(assigned: Partitions) -> Partitions:

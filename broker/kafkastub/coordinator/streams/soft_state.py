@@ -7,12 +7,36 @@ after the first heartbeat of a group, too.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
+from kafkastub.coordinator.modern.settings import StreamsGroupSettings
 from kafkastub.coordinator.streams.configured import ConfiguredTopology
-from kafkastub.coordinator.streams.last_answer import LastAnswer
+from kafkastub.coordinator.streams.member import StreamsMember
 from kafkastub.coordinator.streams.offsets import NO_TASK_OFFSETS, MemberTaskOffsets
+from kafkastub.coordinator.streams.records import StreamsGroupMetadata
 from kafkastub.coordinator.streams.tasks import TasksTuple
-from kafkawire.messages.streams_group_heartbeat_response import EndpointToPartitions
+from kafkastub.coordinator.streams.topology import Topology
+from kafkawire.messages.streams_group_heartbeat_response import EndpointToPartitions, StreamsGroupHeartbeatResponse
+
+
+class LastAnswer(NamedTuple):
+    """What a heartbeat that changed nothing was answered, and all that it depends on; see `unchanged_heartbeat`.
+
+    Attributes:
+        target_version: of the group's target …
+        refined_version: … and of the one that was taken down as what members go towards.
+    """
+
+    response: StreamsGroupHeartbeatResponse
+    version: int
+    member: StreamsMember
+    metadata: StreamsGroupMetadata
+    topology: Topology
+    configured: ConfiguredTopology
+    settings: StreamsGroupSettings
+    target_epoch: int
+    target_version: int
+    refined_version: int | None
 
 
 class SoftState:

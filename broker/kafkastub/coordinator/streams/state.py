@@ -1,11 +1,10 @@
-"""What the records say of streams groups beyond what they say of any with epochs: see `modern.state`."""
+"""What the records say of streams groups beyond what they say of any with epochs: see `typed_state`."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from typing import Final
 
-from kafkastub.coordinator.modern.state import A_RECORD, A_TEXT, PARTS, ModernGroupState
 from kafkastub.coordinator.records import StreamsRecord
 from kafkastub.coordinator.streams.records import (
     StreamsGroupCurrentMemberAssignment,
@@ -14,7 +13,7 @@ from kafkastub.coordinator.streams.records import (
     StreamsGroupTopology,
     WrittenTopology,
 )
-from kafkastub.coordinator.typed_state import RecordsOfType
+from kafkastub.coordinator.typed_state import A_RECORD, A_TEXT, PARTS, ModernGroupState
 
 
 class StreamsGroupState(ModernGroupState):
@@ -27,19 +26,19 @@ class StreamsGroupState(ModernGroupState):
     __slots__ = (*PARTS, "topology")
     once = ModernGroupState.once | {"topology"}
 
-
-def _weight(record: StreamsRecord) -> int:
-    """Bytes that a record takes in memory, roughly."""
-    if isinstance(record, StreamsGroupCurrentMemberAssignment):
-        return A_RECORD + _weight_of(record.assigned) + _weight_of(record.pending_revocation)
-    if isinstance(record, StreamsGroupTargetAssignmentMember):
-        return A_RECORD + _weight_of(record.tasks)
-    if isinstance(record, StreamsGroupMemberMetadata):
-        texts = (record.client_id, record.process_id, *(text for pair in record.client_tags for text in pair))
-        return A_RECORD + sum(A_TEXT + len(one) for one in texts)
-    if isinstance(record, StreamsGroupTopology):
-        return A_RECORD + _weight_of_topology(record.topology)
-    return A_RECORD
+    @staticmethod
+    def weight(record: StreamsRecord) -> int:
+        """Bytes that a record takes in memory, roughly."""
+        if isinstance(record, StreamsGroupCurrentMemberAssignment):
+            return A_RECORD + _weight_of(record.assigned) + _weight_of(record.pending_revocation)
+        if isinstance(record, StreamsGroupTargetAssignmentMember):
+            return A_RECORD + _weight_of(record.tasks)
+        if isinstance(record, StreamsGroupMemberMetadata):
+            texts = (record.client_id, record.process_id, *(text for pair in record.client_tags for text in pair))
+            return A_RECORD + sum(A_TEXT + len(one) for one in texts)
+        if isinstance(record, StreamsGroupTopology):
+            return A_RECORD + _weight_of_topology(record.topology)
+        return A_RECORD
 
 
 def _weight_of(kinds: Iterable[Mapping[str, Collection[int]]]) -> int:
@@ -63,4 +62,4 @@ def _weight_of_topology(topology: WrittenTopology) -> int:
 _A_SUBTOPOLOGY: Final = 250
 _A_TASK: Final = 60
 """Bytes of each, measured on 64 bits."""
-RECORDS: Final = RecordsOfType(StreamsGroupState, _weight)
+STATE: Final = StreamsGroupState

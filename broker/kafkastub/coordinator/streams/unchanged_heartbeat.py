@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from kafkastub.coordinator.streams.context import StreamsContext
 from kafkastub.coordinator.streams.group import StreamsGroup
-from kafkastub.coordinator.streams.last_answer import LastAnswer
 from kafkastub.coordinator.streams.member import StreamsMember
+from kafkastub.coordinator.streams.soft_state import LastAnswer
 from kafkastub.coordinator.turn import Turn
 from kafkawire.messages.streams_group_heartbeat_request import StreamsGroupHeartbeatRequest
 from kafkawire.messages.streams_group_heartbeat_response import StreamsGroupHeartbeatResponse

@@ -52,11 +52,15 @@ def form(record: type[TypedRecord], **others: Field) -> Form:
 
     def written(it: Any) -> dict[str, Any]:
         fields = {name: getattr(it, name) for name in same}
-        return fields | {there: one.written(getattr(it, name)) for name, there, one in rows}
+        for name, there, one in rows:
+            fields[there] = one.written(getattr(it, name))
+        return fields
 
     def read(value: Any) -> dict[str, Any]:
         fields = {name: getattr(value, name) for name in same}
-        return fields | {name: one.read(getattr(value, there)) for name, there, one in rows}
+        for name, there, one in rows:
+            fields[name] = one.read(getattr(value, there))
+        return fields
 
     return Form(record, written, read)
 
@@ -64,26 +68,26 @@ def form(record: type[TypedRecord], **others: Field) -> Form:
 class GroupCodec:
     """The records of one type of groups."""
 
-    __slots__ = ("_forms", "_types")
+    __slots__ = ("_forms", "_messages")
 
     def __init__(self, forms: Mapping[RecordType, Form]) -> None:
         self._forms = forms
-        self._types = {one.record: record_type for record_type, one in forms.items()}
+        self._messages: dict[type[Any], tuple[type[Any], type[Any], Form]] = {
+            one.record: (message_class(type_, "Key"), message_class(type_, "Value"), one)
+            for type_, one in forms.items()
+        }
 
     def encode(self, record: TypedRecord) -> tuple[bytes, bytes | None]:
         """Key and value; a tombstone's value is None."""
         of, name, has_value = place_of(record)
-        record_type, about = self._types[of], (record.group_id, name) if of.named_by else (record.group_id,)
-        key = encode_key(message_class(record_type, "Key")(*about))
-        if not has_value:
-            return key, None
-        value = message_class(record_type, "Value")(**self._forms[record_type].written(record))
-        return key, encode_value(value, _VERSION)
+        key, value, one = self._messages[of]
+        data = encode_key(key(record.group_id, name) if of.named_by else key(record.group_id))
+        return data, encode_value(value(**one.written(record)), _VERSION) if has_value else None
 
     def decode(self, record: OffsetsRecord) -> TypedRecord:
         """What a record says."""
-        of, _, read = self._forms[record.type]
-        about = [getattr(record.key, field[0]) for field in record.key.FIELDS]
+        (of, _, read), key = self._forms[record.type], record.key
+        about = [getattr(key, name) for name in of.__match_args__[: 2 if of.named_by else 1]]
         found: TypedRecord = Tombstone(of, *about) if record.value is None else of(*about, **read(record.value))
         return found
 

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from kafkastub.coordinator.consumer.member import ConsumerMember
-from kafkastub.coordinator.consumer.records import ConsumerGroupRegularExpression
 from kafkastub.coordinator.modern.counts import decrease, increase
 from kafkastub.coordinator.modern.subscribed import SubscribedTopics
 
@@ -41,10 +39,10 @@ class Counts(NamedTuple):
 
 
 class Subscriptions:
-    """The counts of one group as it is, and as it will be.
+    """The counts of one group as it is, and as it will be; its members have topic names and an expression, or None.
 
     Attributes:
-        resolved: the topics of each regular expression, as far as it is resolved.
+        resolved: the record of each regular expression, as far as it is resolved.
         lost: whether a topic has gone out of the subscription since somebody looked.
     """
 
@@ -54,7 +52,7 @@ class Subscriptions:
         self._group_id = group_id
         self._topics = topics
         self._counts = Counts({}, {}, {})
-        self.resolved: dict[str, ConsumerGroupRegularExpression] = {}
+        self.resolved: dict[str, Any] = {}
         self.lost = False
 
     @property
@@ -66,7 +64,7 @@ class Subscriptions:
         """Whether a member subscribes to the topic."""
         return topic in self._counts.by_name or topic in self._counts.by_regex
 
-    def after(self, old: Iterable[ConsumerMember], new: ConsumerMember | None) -> Counts:
+    def after(self, old: Iterable[Any], new: Any) -> Counts:
         """The counts once these members are gone and that one is there.
 
         What only regular expressions of theirs have matched is gone with them; what a new one matches is not known yet.
@@ -90,7 +88,7 @@ class Subscriptions:
                     decrease(counts.by_regex, name)
         return counts
 
-    def replace(self, old: ConsumerMember | None, new: ConsumerMember | None) -> None:
+    def replace(self, old: Any, new: Any) -> None:
         """A member has changed, come (no `old`) or gone (no `new`)."""
         counts = self._counts
         before = frozenset[str]() if old is None else old.subscribed_topic_names
@@ -106,7 +104,7 @@ class Subscriptions:
             if after_regex is not None:
                 increase(counts.expressions, after_regex)
 
-    def resolve(self, regex: str, record: ConsumerGroupRegularExpression | None) -> None:
+    def resolve(self, regex: str, record: Any) -> None:
         """A regular expression matches these topics, or is none any more."""
         old = self.resolved.pop(regex, None)
         if record is not None:
