@@ -52,7 +52,7 @@ def test_a_program_runs_as_it_is(name: str, text: str, tmp_path: Path) -> None:
 def test_the_tables_name_all_that_is_told() -> None:
     rows = "".join(re.findall(r"^\|.*\|", GUIDE, re.MULTILINE))
     told = set(re.findall(r"`(?:group\[[^`]*|(\w+)(?:\(\w*\))?)`", rows))
-    fields = {*StreamsMemberView._fields, *TaskView._fields, *TopologyView._fields}
+    fields = {*StreamsMemberView.__dataclass_fields__, *TaskView._fields, *TopologyView._fields}
     fields |= set(SubtopologyView.__dataclass_fields__) | {"inputs", "stateful"}
     group = {name for name in vars(StubStreamsGroup) if not name.startswith("_")} - {"view", "end_session", "shut_down"}
     assert told >= fields | group

@@ -7,11 +7,11 @@ same at once and for groups of both protocols alike, for the stub's own faces.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, cast
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
 from kafkastub.state.broker_state import BrokerState
-from kafkastub.views.member_names import member_named
-from kafkastub.views.of_groups import CLASSIC, CONSUMER, STREAMS
+from kafkastub.views.of_groups import CLASSIC, CONSUMER, STREAMS, AnyGroup, AnyMember, of_member
 from kafkawire.assigned import assigned_partitions
 from kafkawire.errors import ErrorCode, KafkaError
 
@@ -42,7 +42,8 @@ _MEMBER_STATES = {0: "STABLE", 1: "UNREVOKED_PARTITIONS", 2: "UNRELEASED_PARTITI
 """Kafka: MemberState."""
 
 
-class MemberView(NamedTuple):
+@dataclass(frozen=True, kw_only=True)
+class MemberView(AnyMember):
     """A member. What only the consumer protocol has is None, or empty, in a group of the classic one.
 
     Attributes:
@@ -59,44 +60,26 @@ class MemberView(NamedTuple):
         held: what it says it has let go of does not count, as a test wants it: `hold_revocation`.
     """
 
-    member_id: str
-    group_instance_id: str | None
-    client_id: str
-    client_host: str
-    epoch: int | None
-    state: str | None
+    epoch: int | None = None
+    state: str | None = None
     subscribed: tuple[str, ...] | None
-    expression: str | None
+    expression: str | None = None
     assigned: Partitions
-    pending_revocation: Partitions
-    target: Partitions | None
-    upgraded: bool | None
+    pending_revocation: Partitions = ()
+    target: Partitions | None = None
+    upgraded: bool | None = None
     held: bool = False
 
 
-class GroupView(NamedTuple):
-    """A group.
+@dataclass(frozen=True, kw_only=True)
+class GroupView(AnyGroup[MemberView]):
+    """A group of any type.
 
     Attributes:
         type: "classic", "consumer", "share" or "streams".
-        state: as Kafka names it: "Stable".
-        epoch: of the group; the generation of a classic one.
-        target_epoch: of the target assignment; None in a classic group.
-        assignor: what computes, or computed, who has what; None without one.
-        members: by member id.
     """
 
-    group_id: str
     type: str
-    state: str
-    epoch: int
-    target_epoch: int | None
-    assignor: str | None
-    members: dict[str, MemberView]
-
-    def member(self, name: str) -> MemberView:
-        """The member of that member id, group instance id or client id, whichever fits first. Raises KeyError."""
-        return member_named(self.group_id, self.members, name)
 
 
 def view(state: BrokerState, group_id: str) -> GroupView | None:
@@ -113,24 +96,15 @@ def _classic(state: BrokerState, group: Group) -> GroupView | None:
         return None
     assigned = {row.member_id: assigned_partitions(row.member_assignment) for row in rows.members}
     told = group.described()
-    members = {
-        one.member_id: MemberView(
-            one.member_id,
-            one.group_instance_id,
-            one.client_id,
-            one.client_host,
-            None,
-            None,
-            None if one.subscribed is None else tuple(one.subscribed),
-            None,
-            tuple(sorted(assigned[one.member_id])),
-            (),
-            None,
-            None,
+    members = [
+        MemberView(
+            **of_member(one),
+            subscribed=None if one.subscribed is None else tuple(one.subscribed),
+            assigned=tuple(sorted(assigned[one.member_id])),
         )
         for one in told.members
-    }
-    return GroupView(group.group_id, CLASSIC, group.state_name, told.generation, None, told.protocol, members)
+    ]
+    return _group(group, members, group.state_name, told.generation, None, told.protocol)
 
 
 def _described(state: BrokerState, group: Group) -> GroupView | None:
@@ -138,48 +112,56 @@ def _described(state: BrokerState, group: Group) -> GroupView | None:
     rows = cast("_Describing", state.coordinator.types[group.group_type]).describe(group)
     if rows is None:
         return None
-    member = _consumer_member if group.group_type == CONSUMER else _member
-    members = {row.member_id: member(state, group.group_id, row) for row in rows.members}
+    more = _of_consumer if group.group_type == CONSUMER else _of_share
+    members = [
+        MemberView(
+            **of_member(row),
+            epoch=row.member_epoch,
+            subscribed=tuple(sorted(row.subscribed_topic_names)),
+            **more(state, group.group_id, row),
+        )
+        for row in rows.members
+    ]
+    return _group(group, members, rows.group_state, rows.group_epoch, rows.assignment_epoch, rows.assignor_name or None)
+
+
+def _group(
+    group: Group, members: Iterable[MemberView], state: str, epoch: int, target_epoch: int | None, assignor: str | None
+) -> GroupView:
     return GroupView(
-        group.group_id,
-        group.group_type,
-        rows.group_state,
-        rows.group_epoch,
-        rows.assignment_epoch,
-        rows.assignor_name or None,
-        members,
+        group_id=group.group_id,
+        type=group.group_type,
+        state=state,
+        epoch=epoch,
+        target_epoch=target_epoch,
+        assignor=assignor,
+        members={one.member_id: one for one in members},
     )
 
 
-def _consumer_member(state: BrokerState, group_id: str, row: consumer_described.Member) -> MemberView:
+def _of_consumer(state: BrokerState, group_id: str, row: consumer_described.Member) -> dict[str, Any]:
     hard = state.coordinator.hard.consumer.get(group_id)
     current = None if hard is None else hard.current.get(row.member_id)
     group = consumer_groups(state).find(group_id)
-    return MemberView(
-        row.member_id,
-        row.instance_id,
-        row.client_id,
-        row.client_host,
-        row.member_epoch,
-        None if current is None else _MEMBER_STATES.get(current.state),
-        tuple(sorted(row.subscribed_topic_names)),
-        row.subscribed_topic_regex or None,
-        () if current is None else by_name(state, current.assigned),
-        () if current is None else by_name(state, current.pending_revocation),
-        _named(row.target_assignment.topic_partitions),
-        row.member_type != 0,
-        group is not None and group.held is not None and group.held.holds(row.member_id),
-    )
+    told = {
+        "expression": row.subscribed_topic_regex or None,
+        "assigned": (),
+        "target": _named(row.target_assignment.topic_partitions),
+        "upgraded": row.member_type != 0,
+        "held": group is not None and group.held is not None and group.held.holds(row.member_id),
+    }
+    if current is None:
+        return told
+    return told | {
+        "state": _MEMBER_STATES.get(current.state),
+        "assigned": by_name(state, current.assigned),
+        "pending_revocation": by_name(state, current.pending_revocation),
+    }
 
 
-def _member(state: BrokerState, group_id: str, row: Any) -> MemberView:
+def _of_share(state: BrokerState, group_id: str, row: Any) -> dict[str, Any]:
     """Of a share group (KIP-932): what is a member's may be another one's as well."""
-    assigned = _named(row.assignment.topic_partitions)
-    subscribed = tuple(sorted(row.subscribed_topic_names))
-    return MemberView(
-        row.member_id, None, row.client_id, row.client_host, row.member_epoch, None, subscribed, None, assigned, (),
-        None, None,
-    )  # fmt: skip
+    return {"assigned": _named(row.assignment.topic_partitions)}
 
 
 def _streams(state: BrokerState, group: Group) -> GroupView | None:
@@ -190,26 +172,20 @@ def _streams(state: BrokerState, group: Group) -> GroupView | None:
     found = streams_view(state, group.group_id)
     if found is None:
         return None
-    parts = [] if found.topology is None else found.topology.subtopologies.values()
-    subscribed = tuple(sorted({topic for one in parts for topic in one.inputs}))
-    members = {
-        one.member_id: MemberView(
-            one.member_id,
-            one.group_instance_id,
-            one.client_id,
-            one.client_host,
-            one.epoch,
-            one.state,
-            subscribed,
-            None,
-            reads(state, found, one.tasks.active),
-            reads(state, found, one.pending_revocation.active),
-            reads(state, found, one.target.active),
-            None,
+    subscribed = tuple(sorted({topic for one in found.subtopologies.values() for topic in one.inputs}))
+    members = [
+        MemberView(
+            **of_member(one),
+            epoch=one.epoch,
+            state=one.state,
+            subscribed=subscribed,
+            assigned=reads(state, found, one.tasks.active),
+            pending_revocation=reads(state, found, one.pending_revocation.active),
+            target=reads(state, found, one.target.active),
         )
         for one in found.members.values()
-    }
-    return GroupView(group.group_id, STREAMS, found.state, found.epoch, found.target_epoch, found.assignor, members)
+    ]
+    return _group(group, members, found.state, found.epoch, found.target_epoch, found.assignor)
 
 
 _VIEWS: Final[Mapping[str, Callable[[BrokerState, Group], GroupView | None]]] = {CLASSIC: _classic, STREAMS: _streams}

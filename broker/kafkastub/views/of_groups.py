@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Final, TypeVar
+from dataclasses import dataclass, fields
+from typing import Any, Final, Generic, TypeVar
 
 from kafkastub.state.broker_state import BrokerState
+from kafkastub.views.member_names import member_named
 
 CLASSIC: Final = "classic"
 CONSUMER: Final = "consumer"
@@ -18,6 +20,51 @@ _ANY_NODE: Final = -1
 M = TypeVar("M")
 Place = tuple[str, int]
 """A topic and a partition of it, or a subtopology and a partition of it: a task."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnyMember:
+    """What is told of a member of a group of every type."""
+
+    member_id: str
+    group_instance_id: str | None
+    client_id: str
+    client_host: str
+
+
+def of_member(told: Any) -> dict[str, Any]:
+    """The fields of an `AnyMember`, by their names in what tells of a member; None where it has nothing to tell."""
+    found = {one.name: getattr(told, one.name, None) for one in fields(AnyMember)}
+    if hasattr(told, "instance_id"):  # so it is called by the protocols with epochs
+        found["group_instance_id"] = told.instance_id
+    return found
+
+
+Member = TypeVar("Member", bound=AnyMember)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnyGroup(Generic[Member]):
+    """What is told of a group of every type.
+
+    Attributes:
+        state: as Kafka names it: "Stable".
+        epoch: of the group; the generation of a classic one.
+        target_epoch: of the target assignment; None in a classic group.
+        assignor: what computes, or computed, who has what; None without one.
+        members: by member id.
+    """
+
+    group_id: str
+    state: str
+    epoch: int
+    target_epoch: int | None
+    assignor: str | None
+    members: dict[str, Member]
+
+    def member(self, name: str) -> Member:
+        """The member of that member id, group instance id or client id, whichever fits first. Raises KeyError."""
+        return member_named(self.group_id, self.members, name)
 
 
 def group_ids(state: BrokerState, group_type: str | None = None) -> list[str]:

@@ -7,6 +7,7 @@ what is in whose hands at this moment, which Kafka shows nobody.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -51,11 +52,11 @@ class RecordsView(NamedTuple):
     first: int
     last: int
     state: str
-    deliveries: int
-    member_id: str | None
-    client_id: str | None
-    lock_left_ms: int | None
-    held: bool
+    deliveries: int = 0
+    member_id: str | None = None
+    client_id: str | None = None
+    lock_left_ms: int | None = None
+    held: bool = False
 
     @property
     def offsets(self) -> range:
@@ -157,18 +158,22 @@ class SharePartitionView:
         )
 
 
-class ShareGroupView(NamedTuple):
+@dataclass(frozen=True, kw_only=True)
+class ShareGroupView(GroupView):
     """A share group.
 
     Attributes:
-        group: with its state, epochs and members.
         partitions: those that its members may read.
         holds: what its members acknowledge is held by a test.
     """
 
-    group: GroupView
     partitions: tuple[TopicPartition, ...]
     holds: bool
+
+    @property
+    def group(self) -> GroupView:
+        """What a group of any type has."""
+        return self
 
 
 def view(state: BrokerState, group_id: str) -> ShareGroupView | None:
@@ -177,12 +182,13 @@ def view(state: BrokerState, group_id: str) -> ShareGroupView | None:
     if found is None or found.type != SHARE:
         return None
     places = by_name(state, state.coordinator.share.initialized_partitions(group_id))
-    return ShareGroupView(found, places, state.has_share_partitions and group_id in state.share_partitions.held)
+    holds = state.has_share_partitions and group_id in state.share_partitions.held
+    return ShareGroupView(**vars(found), partitions=places, holds=holds)
 
 
 def client_ids(found: ShareGroupView) -> dict[str, str]:
     """The client ids of a group's members, by member id."""
-    return {one.member_id: one.client_id for one in found.group.members.values()}
+    return {one.member_id: one.client_id for one in found.members.values()}
 
 
 def partition_view(
@@ -229,8 +235,7 @@ def _kept(state: BrokerState, group_id: str, topic: Topic, index: int, end: int)
 
 
 def _of_batch(batch: StateBatch) -> RecordsView:
-    state = STATES[batch.delivery_state]
-    return RecordsView(batch.first_offset, batch.last_offset, state, batch.delivery_count, None, None, None, False)
+    return RecordsView(batch.first_offset, batch.last_offset, STATES[batch.delivery_state], batch.delivery_count)
 
 
 def _seen(one: View, clients: Mapping[str, str], timer_ms: int) -> RecordsView:
@@ -253,15 +258,11 @@ def _whole(ranges: Iterable[RecordsView], start: int, end: int) -> Iterator[Reco
         if one.last < at:
             continue
         if one.first > at:
-            yield _fresh(at, one.first - 1)
+            yield RecordsView(at, one.first - 1, AVAILABLE)
         yield one._replace(first=max(one.first, at))
         at = one.last + 1
     if at < end:
-        yield _fresh(at, end - 1)
-
-
-def _fresh(first: int, last: int) -> RecordsView:
-    return RecordsView(first, last, AVAILABLE, 0, None, None, None, False)
+        yield RecordsView(at, end - 1, AVAILABLE)
 
 
 def hold_acknowledgements(state: BrokerState, group_id: str) -> None:

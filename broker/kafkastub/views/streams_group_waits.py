@@ -33,8 +33,7 @@ def missing(state: BrokerState, group_id: str, wanted: Wanted) -> str | None:
     found = view(state, group_id)
     if found is None:
         return "does not exist"
-    topology = found.topology
-    status, message = (None, None) if topology is None else (topology.status, topology.message)
+    status, message = found.status, found.status_message
     if wanted.members is not None and wanted.members != len(found.members):
         return f"is {found.state} with {len(found.members)} members instead of {wanted.members}"
     if wanted._replace(members=None) == Wanted():

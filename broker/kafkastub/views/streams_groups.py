@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kafkastub.state.broker_state import BrokerState
-from kafkastub.views.member_names import member_named
-from kafkastub.views.of_groups import STREAMS
+from kafkastub.views.of_groups import STREAMS, AnyGroup, AnyMember, of_member
 from kafkawire.errors import ErrorCode, KafkaError
 
 if TYPE_CHECKING:
@@ -44,7 +43,8 @@ class TasksView(NamedTuple):
     warmup: tuple[Task, ...] = ()
 
 
-class StreamsMemberView(NamedTuple):
+@dataclass(frozen=True, kw_only=True)
+class StreamsMemberView(AnyMember):
     """A member: a thread of an instance.
 
     Attributes:
@@ -59,10 +59,6 @@ class StreamsMemberView(NamedTuple):
             is to go.
     """
 
-    member_id: str
-    group_instance_id: str | None
-    client_id: str
-    client_host: str
     process_id: str
     rack_id: str | None
     user_endpoint: tuple[str, int] | None
@@ -75,6 +71,11 @@ class StreamsMemberView(NamedTuple):
     target: TasksView
     task_offsets: dict[Task, int]
     task_end_offsets: dict[Task, int]
+
+    @property
+    def progress(self) -> tuple[tuple[str, int, int, int | None], ...]:
+        """By subtopology and partition: how far its copy of the state is, and how far there is to go."""
+        return tuple((*task, offset, self.task_end_offsets.get(task)) for task, offset in self.task_offsets.items())
 
 
 class InternalTopicView(NamedTuple):
@@ -160,38 +161,50 @@ class TaskView(NamedTuple):
     pending_revocation: tuple[StreamsMemberView, ...]
 
 
-class StreamsGroupView(NamedTuple):
+@dataclass(frozen=True, kw_only=True)
+class StreamsGroupView(AnyGroup[StreamsMemberView]):
     """A streams group.
 
     Attributes:
         state: "Empty", "NotReady", "Assigning", "Reconciling" or "Stable".
-        target_epoch: of the target assignment.
         topology: None in a group that has no record of it.
-        members: by member id.
         shutdown_by: the member id of who wants the whole application to end; None where nobody does.
     """
 
-    group_id: str
-    state: str
-    epoch: int
     target_epoch: int
     assignor: str
     topology: TopologyView | None
-    members: dict[str, StreamsMemberView]
     shutdown_by: str | None
 
-    def member(self, name: str) -> StreamsMemberView:
-        """The member of that member id, group instance id or client id, whichever fits first. Raises KeyError."""
-        return member_named(self.group_id, self.members, name)
+    @property
+    def subtopologies(self) -> dict[str, SubtopologyView]:
+        """What it runs, by id."""
+        return {} if self.topology is None else self.topology.subtopologies
+
+    @property
+    def status(self) -> str | None:
+        """What its members are told that it lacks; None where nothing is."""
+        return None if self.topology is None else self.topology.status
+
+    @property
+    def status_message(self) -> str | None:
+        """The same in words."""
+        return None if self.topology is None else self.topology.message
+
+    @property
+    def topology_epoch(self) -> int | None:
+        """Which of the topologies that it has had it runs."""
+        return None if self.topology is None else self.topology.epoch
+
+    @property
+    def to_create(self) -> tuple[str, ...]:
+        """The internal topics that are not there."""
+        return () if self.topology is None else self.topology.to_create
 
     @property
     def tasks(self) -> tuple[Task, ...]:
         """All tasks, as far as it is known how many there are."""
-        if self.topology is None:
-            return ()
-        return tuple(
-            (one.subtopology_id, n) for one in self.topology.subtopologies.values() for n in range(one.tasks or 0)
-        )
+        return tuple((one.subtopology_id, n) for one in self.subtopologies.values() for n in range(one.tasks or 0))
 
 
 def view(state: BrokerState, group_id: str) -> StreamsGroupView | None:
@@ -202,20 +215,20 @@ def view(state: BrokerState, group_id: str) -> StreamsGroupView | None:
     group = state.coordinator.streams.find(group_id)
     assert group is not None
     return StreamsGroupView(
-        group_id,
-        group.state_name,
-        group.epoch,
-        group.target_epoch,
-        state.coordinator.streams.context.assignor.name,
-        _topology(group),
-        {one.member_id: _member(group, one) for one in group.in_order()},
-        group.soft.shutdown_by,
+        group_id=group_id,
+        state=group.state_name,
+        epoch=group.epoch,
+        target_epoch=group.target_epoch,
+        assignor=state.coordinator.streams.context.assignor.name,
+        topology=_topology(group),
+        members={one.member_id: _member(group, one) for one in group.in_order()},
+        shutdown_by=group.soft.shutdown_by,
     )
 
 
 def reads(state: BrokerState, found: StreamsGroupView, tasks: Iterable[Task]) -> tuple[TopicPartition, ...]:
     """The partitions that active tasks work on, of those that there are."""
-    parts = {} if found.topology is None else found.topology.subtopologies
+    parts = found.subtopologies
     return tuple(
         sorted((topic, n) for name, n in tasks if name in parts for topic in _with(state, parts[name].inputs, n))
     )
@@ -224,7 +237,7 @@ def reads(state: BrokerState, found: StreamsGroupView, tasks: Iterable[Task]) ->
 def task_view(state: BrokerState, found: StreamsGroupView, task: Task) -> TaskView:
     """One task. Raises KeyError for one that there is not."""
     name, partition = task
-    parts = {} if found.topology is None else found.topology.subtopologies
+    parts = found.subtopologies
     if name not in parts:
         raise KeyError(f"group {found.group_id!r} has no subtopology {name!r}, only {', '.join(map(repr, parts))}")
     count = parts[name].tasks
@@ -235,16 +248,8 @@ def task_view(state: BrokerState, found: StreamsGroupView, task: Task) -> TaskVi
     leaving = tuple(m for m in found.members.values() if any(task in some for some in m.pending_revocation))
     changelogs = tuple((topic, partition) for topic in _with(state, parts[name].state_changelog_topics, partition))
     active = of_role["active"][0] if of_role["active"] else None
-    return TaskView(
-        name,
-        partition,
-        reads(state, found, [task]),
-        changelogs,
-        active,
-        of_role["standby"],
-        of_role["warmup"],
-        leaving,
-    )
+    standby, warmup = of_role["standby"], of_role["warmup"]
+    return TaskView(name, partition, reads(state, found, [task]), changelogs, active, standby, warmup, leaving)
 
 
 def _with(state: BrokerState, topics: Iterable[str], partition: int) -> list[str]:
@@ -298,22 +303,19 @@ def _internal(topic: TopicInfo, counts: Mapping[str, int]) -> InternalTopicView:
 def _member(group: StreamsGroup, member: StreamsMember) -> StreamsMemberView:
     said = group.soft.offsets_of(member.member_id)
     return StreamsMemberView(
-        member.member_id,
-        member.instance_id,
-        member.client_id,
-        member.client_host,
-        member.process_id,
-        member.rack_id,
-        None if member.user_endpoint is None else (member.user_endpoint.host, member.user_endpoint.port),
-        dict(member.client_tags),
-        member.member_epoch,
-        member.topology_epoch,
-        member.state.name,
-        _tasks(member.assigned.without_epochs()),
-        _tasks(member.pending_revocation.without_epochs()),
-        _tasks(group.target_of(member.member_id)),
-        _offsets(said.offsets),
-        _offsets(said.end_offsets),
+        **of_member(member),
+        process_id=member.process_id,
+        rack_id=member.rack_id,
+        user_endpoint=None if member.user_endpoint is None else (member.user_endpoint.host, member.user_endpoint.port),
+        client_tags=dict(member.client_tags),
+        epoch=member.member_epoch,
+        topology_epoch=member.topology_epoch,
+        state=member.state.name,
+        tasks=_tasks(member.assigned.without_epochs()),
+        pending_revocation=_tasks(member.pending_revocation.without_epochs()),
+        target=_tasks(group.target_of(member.member_id)),
+        task_offsets=_offsets(said.offsets),
+        task_end_offsets=_offsets(said.end_offsets),
     )
 
 

@@ -46,6 +46,8 @@ PAGES: Final[dict[str, tuple[str, str, list[str]]]] = {
         "Values of one moment: they stay as they are when the broker goes on.",
         [
             "kafkastub.views.groups.GroupView",
+            "kafkastub.views.of_groups.AnyGroup",
+            "kafkastub.views.of_groups.AnyMember",
             "kafkastub.views.groups.MemberView",
             "kafkastub.views.share_groups.SharePartitionView",
             "kafkastub.views.share_groups.RecordsView",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Final
 
 from fastapi import APIRouter, Query
@@ -22,14 +22,17 @@ from kafkastub.control.routes.shapes import (
     example,
     iso,
 )
+from kafkastub.control.routes.told import Pair, Told, called, tells
 from kafkastub.control.walks import Walks
 from kafkastub.state.groups import coordinator_of
+from kafkastub.views.groups import MemberView, hold_revocation, release_revocation, view
+from kafkastub.views.groups import set_target as set_target_of
+from kafkastub.views.lag import measured
 from kafkawire.errors import ErrorCode, KafkaError
 
 if TYPE_CHECKING:
     from kafkastub.coordinator.group import Group, GroupDescription
     from kafkastub.state.broker_state import BrokerState
-    from kafkastub.views.groups import MemberView
 
 
 class GroupInfo(BaseModel):
@@ -50,20 +53,18 @@ class GroupInfo(BaseModel):
     offsets: int = Field(description="how many partitions have a committed offset")
 
 
-class Place(BaseModel):
+class Place(Pair):
     """A partition."""
 
     topic: str
     partition: int
 
 
-class MemberInfo(BaseModel):
+@tells(MemberView)
+class MemberInfo(Told):
     """A member."""
 
-    member_id: str
-    group_instance_id: str | None
-    client_id: str
-    host: str
+    host: str = called("client_host")
     session_timeout_ms: int
     rebalance_timeout_ms: int
     subscribed: list[str] | None = Field(description="topics; null where they cannot be read from its metadata")
@@ -188,18 +189,14 @@ def _add_targets(router: APIRouter, hosted: Hosted) -> None:
 
     @router.put("/{group:path}/target", summary="Let the target assignment be this, with a new epoch")
     async def set_target(group: str, body: NewTarget) -> GroupDetail:
-        from kafkastub.views.groups import set_target
-
         broker, found = hosted.running(), loaded(hosted)
         target = {name: [(one.topic, one.partition) for one in places] for name, places in body.target.items()}
-        done(hosted, group, lambda: set_target(found, group, target, *broker.clock.both()))
+        done(hosted, group, lambda: set_target_of(found, group, target, *broker.clock.both()))
         known = found.coordinator.groups[group]
         return _detail(found, known, list(_offsets(found, known, _SHOWN)))
 
     @router.post("/{group:path}/hold-revocation", summary="What a member lets go of does not count from now on")
     async def hold(group: str, body: MemberGiven) -> Held:
-        from kafkastub.views.groups import hold_revocation
-
         found = loaded(hosted)
         return Held(member_id=done(hosted, group, lambda: hold_revocation(found, group, body.member)), held=True)
 
@@ -207,8 +204,6 @@ def _add_targets(router: APIRouter, hosted: Hosted) -> None:
 
     @router.post("/{group:path}/release-revocation", summary="What it lets go of counts again")
     async def release(group: str, body: MemberGiven) -> Held:
-        from kafkastub.views.groups import release_revocation, view
-
         found = loaded(hosted)
 
         def work() -> str:
@@ -223,8 +218,6 @@ def _add_targets(router: APIRouter, hosted: Hosted) -> None:
 
 
 def _detail(state: BrokerState, group: Group, offsets: list[OffsetInfo]) -> GroupDetail:
-    from kafkastub.views.groups import view
-
     since, described = group.state_timestamp, group.described()
     found = view(state, group.group_id)
     return GroupDetail(
@@ -253,38 +246,20 @@ def group_info(state: BrokerState, group: Group) -> GroupInfo:
 
 
 def _members(described: GroupDescription, views: Mapping[str, MemberView]) -> list[MemberInfo]:
-    pairs = [(one, views[one.member_id]) for one in described.members if one.member_id in views]
     return [
-        MemberInfo(
-            member_id=member.member_id,
-            group_instance_id=member.group_instance_id,
-            client_id=member.client_id,
-            host=member.client_host,
-            session_timeout_ms=member.session_timeout_ms,
-            rebalance_timeout_ms=member.rebalance_timeout_ms,
-            subscribed=member.subscribed,
-            assigned=_places(seen.assigned),
-            epoch=seen.epoch,
-            state=seen.state,
-            expression=seen.expression,
-            pending_revocation=_places(seen.pending_revocation),
-            target=None if seen.target is None else _places(seen.target),
-            upgraded=seen.upgraded,
-            held=seen.held,
+        MemberInfo.of(
+            vars(views[one.member_id])
+            | {"session_timeout_ms": one.session_timeout_ms, "rebalance_timeout_ms": one.rebalance_timeout_ms}
         )
-        for member, seen in pairs
+        for one in described.members
+        if one.member_id in views
     ]
-
-
-def _places(partitions: Iterable[tuple[str, int]]) -> list[Place]:
-    return [Place(topic=topic, partition=index) for topic, index in partitions]
 
 
 def _offsets(state: BrokerState, group: Group, limit: int) -> Iterator[OffsetInfo]:
     """So many of them, one by one: meanwhile others may come and go."""
     from kafkastub.coordinator.expiry import NEVER
     from kafkastub.coordinator.expiry_forecast import OfTopic
-    from kafkastub.views.lag import measured
 
     left, offsets = limit, state.coordinator.offsets
     for topic, columns in list(offsets.topics(group.group_id).items()):

@@ -15,6 +15,8 @@ from kafkastub.control.problems import Problem, of_kafka
 from kafkastub.control.routes.shapes import NOT_TOO_MANY, Body, Limit, Text, body_example, example
 from kafkastub.control.waiting import LONGEST_WAIT, MOST_WAITING, while_there
 from kafkastub.state.groups import check_loaded
+from kafkastub.views.groups import end_session
+from kafkastub.views.of_groups import configure, group_ids
 from kafkawire.errors import ErrorCode, KafkaError
 
 if TYPE_CHECKING:
@@ -76,12 +78,12 @@ def there(found: T | None, group: str) -> T:
     return found
 
 
-def listed(state: BrokerState, group_type: str, most: int, told: Callable[[str], T]) -> tuple[list[T], int]:
-    """What is told of the first groups of one type, by id, and how many there are."""
-    from kafkastub.views.of_groups import group_ids
-
+def listed(
+    state: BrokerState, group_type: str, most: int, view: Callable[[BrokerState, str], object]
+) -> dict[str, object]:
+    """The views of the first groups of one type, and how many there are."""
     ids = group_ids(state, group_type)
-    return [told(group_id) for group_id in ids[:most]], len(ids)
+    return {"groups": [view(state, group_id) for group_id in ids[:most]], "total": len(ids)}
 
 
 def add_end_session(
@@ -91,8 +93,6 @@ def add_end_session(
 
     @router.post("/{group:path}/end-session", summary="Do at once what the end of a member's session does")
     async def end(group: str, body: MemberGiven) -> SessionEnded:
-        from kafkastub.views.groups import end_session
-
         broker, state = hosted.running(), loaded(hosted)
         if look is not None:
             look(state, group)
@@ -112,8 +112,6 @@ def done(hosted: Hosted, group: str, work: Callable[[], T]) -> T:
 
 def configured(hosted: Hosted, group: str, configs: Mapping[str, object]) -> dict[str, str]:
     """What a group has for itself, with these. Raises Problem."""
-    from kafkastub.views.of_groups import configure
-
     state = loaded(hosted)
     done(hosted, group, lambda: configure(state, group, configs))
     return state.cluster.group_configs.get(group, {})

@@ -23,59 +23,68 @@ from kafkastub.control.routes.of_groups import (
     there,
 )
 from kafkastub.control.routes.shapes import Body, Text, body_example, example
+from kafkastub.control.routes.told import Count, Told, called, tells
+from kafkastub.views.of_groups import AnyGroup, AnyMember
+from kafkastub.views.share_group_waits import Wanted, missing
+from kafkastub.views.share_groups import (
+    STATES,
+    RecordsView,
+    ShareGroupView,
+    client_ids,
+    hold_acknowledgements,
+    partition_view,
+    release_acknowledgements,
+    view,
+)
 
 if TYPE_CHECKING:
     from kafkastub.state.broker_state import BrokerState
-    from kafkastub.views.share_groups import RecordsView, ShareGroupView, SharePartitionView
 
 
-class ShareGroupInfo(BaseModel):
+@tells(AnyGroup, without=("target_epoch", "assignor"))
+class ShareGroupInfo(Told):
     """A share group."""
 
     model_config = example(
         group="workers", state="Stable", epoch=3, members=2, partitions=1, holds_acknowledgements=False
     )
 
-    group: str
+    group: str = called("group_id")
     state: str = Field(description="Empty or Stable")
-    epoch: int
-    members: int
-    partitions: int = Field(description="those that its members may read")
-    holds_acknowledgements: bool = Field(description="whether a test holds what its members acknowledge")
+    members: Count
+    partitions: Count = Field(description="those that its members may read")
+    holds_acknowledgements: bool = called("holds", "whether a test holds what its members acknowledge")
 
 
-class ShareGroupList(BaseModel):
+class ShareGroupList(Told):
     """Share groups in the order of their creation."""
 
     groups: list[ShareGroupInfo]
     total: int = Field(description="how many there are, listed or not")
 
 
-class ShareMemberInfo(BaseModel):
+@tells(AnyMember, without=("group_instance_id",))
+class ShareMemberInfo(Told):
     """A member."""
 
-    member_id: str
-    client_id: str
-    host: str
+    host: str = called("client_host")
     epoch: int | None
     subscribed: list[str] | None
     assigned: list[Place] = Field(description="partitions that it may read, beside others")
 
 
-class RecordsInfo(BaseModel):
+@tells(RecordsView)
+class RecordsInfo(Told):
     """Neighbouring records with which it is the same."""
 
-    first: int
-    last: int
     state: str = Field(description="available, acquired, acknowledged, archiving or archived")
     deliveries: int = Field(description="how often they were delivered")
     member_id: str | None = Field(description="who has them")
-    client_id: str | None
     lock_left_ms: int | None = Field(description="for how long they are still its own")
     held: bool = Field(description="whether what was said of them waits for release-acknowledgements")
 
 
-class SharePartitionInfo(BaseModel):
+class SharePartitionInfo(Told):
     """A partition as a share group has it."""
 
     topic: str
@@ -147,9 +156,7 @@ def routes(hosted: Hosted) -> APIRouter:
 
     @router.get("", summary="All share groups")
     async def list_groups(query: Annotated[GroupsQuery, Query()]) -> ShareGroupList:
-        state = loaded(hosted)
-        shown, total = listed(state, "share", query.limit, lambda group_id: _info(_known(state, group_id)))
-        return ShareGroupList(groups=shown, total=total)
+        return ShareGroupList.of(listed(loaded(hosted), "share", query.limit, view))
 
     _add_wait(router, hosted)
 
@@ -171,21 +178,17 @@ def _add_holds(router: APIRouter, hosted: Hosted) -> None:
 
     @router.post("/{group:path}/hold-acknowledgements", summary="Nothing becomes of what members say from now on")
     async def hold(group: str) -> ShareGroupInfo:
-        from kafkastub.views.share_groups import hold_acknowledgements
-
         found = loaded(hosted)
         _known(found, group)
         hosted.call(lambda: hold_acknowledgements(found, group))
-        return _info(_known(found, group))
+        return ShareGroupInfo.of(_known(found, group))
 
     @router.post("/{group:path}/release-acknowledgements", summary="What is held becomes true, and none is any more")
     async def release(group: str) -> ShareGroupInfo:
-        from kafkastub.views.share_groups import release_acknowledgements
-
         broker, found = hosted.running(), loaded(hosted)
         _known(found, group)
         hosted.call(lambda: release_acknowledgements(found, group, *broker.clock.both()))
-        return _info(_known(found, group))
+        return ShareGroupInfo.of(_known(found, group))
 
     add_end_session(router, hosted, _known)
 
@@ -203,8 +206,6 @@ def _add_wait(router: APIRouter, hosted: Hosted) -> None:
         return await until(group, wanted, request)
 
     async def until(group: str, asked: WaitQuery | ShareWanted, request: Request) -> Reached:
-        from kafkastub.views.share_group_waits import Wanted, missing
-
         if asked.acquired is asked.held is asked.lag is None:
             raise Problem(400, "nothing is waited for: acquired, held or lag is wanted")
         wanted = Wanted(asked.topic, asked.acquired, asked.held, asked.lag)
@@ -217,57 +218,16 @@ def _add_wait(router: APIRouter, hosted: Hosted) -> None:
 
 def _known(state: BrokerState, group: str) -> ShareGroupView:
     """Raises Problem."""
-    from kafkastub.views.share_groups import view
-
     return there(view(state, group), f"share group {group!r}")
 
 
-def _info(found: ShareGroupView) -> ShareGroupInfo:
-    return ShareGroupInfo(
-        group=found.group.group_id,
-        state=found.group.state,
-        epoch=found.group.epoch,
-        members=len(found.group.members),
-        partitions=len(found.partitions),
-        holds_acknowledgements=found.holds,
-    )
-
-
 def _detail(state: BrokerState, found: ShareGroupView, timer_ms: int, limit: int) -> ShareGroupDetail:
-    from kafkastub.views.share_groups import client_ids, partition_view
-
-    members = [
-        ShareMemberInfo(
-            member_id=one.member_id,
-            client_id=one.client_id,
-            host=one.client_host,
-            epoch=one.epoch,
-            subscribed=None if one.subscribed is None else list(one.subscribed),
-            assigned=[Place(topic=topic, partition=index) for topic, index in one.assigned],
-        )
-        for one in found.group.members.values()
-    ]
     partitions, left, clients = [], limit, client_ids(found)
     for topic, index in found.partitions[:limit]:
-        seen = partition_view(state, found.group.group_id, topic, index, timer_ms, clients)
-        partitions.append(_partition(seen, left))
+        seen = partition_view(state, found.group_id, topic, index, timer_ms, clients)
+        counts = {state: seen.count(state) for state in STATES}
+        partitions.append(vars(seen) | {"lag": seen.lag, "counts": counts, "records": seen.ranges[:left]})
         left = max(left - len(seen.ranges), 0)
-    return ShareGroupDetail(**_info(found).model_dump(), member_list=members, partition_list=partitions)
-
-
-def _partition(seen: SharePartitionView, limit: int) -> SharePartitionInfo:
-    from kafkastub.views.share_groups import STATES
-
-    return SharePartitionInfo(
-        topic=seen.topic,
-        partition=seen.partition,
-        start=seen.start,
-        end=seen.end,
-        lag=seen.lag,
-        counts={state: seen.count(state) for state in STATES},
-        records=[_records(one) for one in seen.ranges[:limit]],
+    return ShareGroupDetail.of(
+        vars(found) | {"member_list": list(found.members.values()), "partition_list": partitions}
     )
-
-
-def _records(one: RecordsView) -> RecordsInfo:
-    return RecordsInfo(**one._asdict())

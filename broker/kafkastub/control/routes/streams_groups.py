@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request
-from pydantic import BaseModel, Field, StrictInt
+from pydantic import BaseModel, BeforeValidator, Field, StrictInt
 
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.routes.of_groups import (
@@ -24,52 +24,55 @@ from kafkastub.control.routes.of_groups import (
     there,
 )
 from kafkastub.control.routes.shapes import MOST_LISTED, Body, Names, Text, UntilRefused, body_example, example
+from kafkastub.control.routes.told import BY_KEY, Count, Pair, Told, called, tells
+from kafkastub.views.of_groups import AnyGroup
+from kafkastub.views.streams_group_waits import Wanted, missing
+from kafkastub.views.streams_groups import (
+    InternalTopicView,
+    StreamsGroupView,
+    StreamsMemberView,
+    SubtopologyView,
+    Task,
+    ask_for_shutdown,
+    view,
+)
 
 if TYPE_CHECKING:
     from kafkastub.state.broker_state import BrokerState
-    from kafkastub.views.streams_group_waits import Wanted
-    from kafkastub.views.streams_groups import (
-        InternalTopicView,
-        StreamsGroupView,
-        StreamsMemberView,
-        SubtopologyView,
-        Task,
-        TasksView,
-    )
 
 
-class StreamsGroupInfo(BaseModel):
+@tells(AnyGroup, without=("assignor",))
+class StreamsGroupInfo(Told):
     """A streams group."""
 
     model_config = example(
         group="app", state="Stable", epoch=3, target_epoch=3, members=2, tasks=4, status=None, shutdown_by=None
     )
 
-    group: str
+    group: str = called("group_id")
     state: str = Field(description="Empty, NotReady, Assigning, Reconciling or Stable")
-    epoch: int
     target_epoch: int = Field(description="of the target assignment")
-    members: int
-    tasks: int = Field(description="as far as it is known how many there are")
+    members: Count
+    tasks: Count = Field(description="as far as it is known how many there are")
     status: str | None = Field(description="what its members are told that it lacks: MISSING_SOURCE_TOPICS")
     shutdown_by: str | None = Field(description="member id of who wants the whole application to end")
 
 
-class StreamsGroupList(BaseModel):
+class StreamsGroupList(Told):
     """Streams groups in the order of their creation."""
 
     groups: list[StreamsGroupInfo]
     total: int = Field(description="how many there are, listed or not")
 
 
-class TaskInfo(BaseModel):
+class TaskInfo(Pair):
     """A task."""
 
     subtopology: str
     partition: int
 
 
-class TasksInfo(BaseModel):
+class TasksInfo(Told):
     """Tasks by what is done with them."""
 
     active: list[TaskInfo]
@@ -84,44 +87,41 @@ class TaskOffsetInfo(TaskInfo):
     end_offset: int | None
 
 
-class StreamsMemberInfo(BaseModel):
+def _endpoint(given: Any) -> Any:
+    return "{}:{}".format(*given) if isinstance(given, tuple) else given
+
+
+@tells(StreamsMemberView, without=("task_end_offsets",))
+class StreamsMemberInfo(Told):
     """A member."""
 
-    member_id: str
-    group_instance_id: str | None
-    client_id: str
-    host: str
+    host: str = called("client_host")
     process_id: str = Field(description="shared by the members of one instance")
-    rack_id: str | None
-    user_endpoint: str | None = Field(description="where it answers questions about its state")
-    client_tags: dict[str, str]
-    epoch: int
-    topology_epoch: int
+    user_endpoint: Annotated[str | None, BeforeValidator(_endpoint)] = Field(
+        description="where it answers questions about its state"
+    )
     state: str = Field(description="STABLE, UNREVOKED_TASKS or UNRELEASED_TASKS")
     tasks: TasksInfo = Field(description="what is the member's now")
     pending_revocation: TasksInfo = Field(description="what it is told to let go of, and has not")
     target: TasksInfo = Field(description="what it is to have in the end")
-    task_offsets: list[TaskOffsetInfo]
+    task_offsets: list[TaskOffsetInfo] = called("progress")
 
 
-class InternalTopicInfo(BaseModel):
+@tells(InternalTopicView)
+class InternalTopicInfo(Told):
     """A topic of the application's own."""
 
-    name: str
     partitions: int | None = Field(description="null where that is not known yet")
     replication_factor: int | None = Field(description="null for the broker's default")
-    configs: dict[str, str]
 
 
-class SubtopologyInfo(BaseModel):
+@tells(SubtopologyView)
+class SubtopologyInfo(Told):
     """A part of the application of which there is a task for each partition."""
 
-    subtopology: str
-    source_topics: list[str]
-    source_topic_regex: list[str]
-    repartition_source_topics: list[InternalTopicInfo]
-    repartition_sink_topics: list[str]
-    state_changelog_topics: list[InternalTopicInfo]
+    subtopology: str = called("subtopology_id")
+    repartition_source_topics: Annotated[list[InternalTopicInfo], BY_KEY]
+    state_changelog_topics: Annotated[list[InternalTopicInfo], BY_KEY]
     tasks: int | None = Field(description="how many; null where the topics do not do for that")
 
 
@@ -132,8 +132,8 @@ class StreamsGroupDetail(StreamsGroupInfo):
     topology_epoch: int | None
     status_message: str | None = Field(description="what it lacks, in words")
     to_create: list[str] = Field(description="the internal topics that are not there")
-    subtopologies: list[SubtopologyInfo]
-    member_list: list[StreamsMemberInfo]
+    subtopologies: Annotated[list[SubtopologyInfo], BY_KEY]
+    member_list: Annotated[list[StreamsMemberInfo], BY_KEY] = called("members")
 
 
 class TaskGiven(Body):
@@ -194,13 +194,11 @@ def routes(hosted: Hosted) -> APIRouter:
 
     @router.get("", summary="All streams groups")
     async def list_groups(query: Annotated[GroupsQuery, Query()]) -> StreamsGroupList:
-        state = loaded(hosted)
-        shown, total = listed(state, "streams", query.limit, lambda group_id: _info(_known(state, group_id)))
-        return StreamsGroupList(groups=shown, total=total)
+        return StreamsGroupList.of(listed(loaded(hosted), "streams", query.limit, view))
 
     @router.get("/{group:path}", summary="One streams group with what it runs, and who has which task")
     async def describe(group: str) -> StreamsGroupDetail:
-        return _detail(_known(loaded(hosted), group))
+        return StreamsGroupDetail.of(_known(loaded(hosted), group))
 
     @router.put("/{group:path}/configs", summary="Configure a streams group, which need not be there yet")
     async def configure(group: str, body: StreamsConfigs) -> StreamsConfigured:
@@ -217,12 +215,10 @@ def _add_ends(router: APIRouter, hosted: Hosted) -> None:
 
     @router.post("/{group:path}/shut-down", summary="Let a member want the whole application to end")
     async def shut_down(group: str, body: MemberGiven) -> StreamsGroupInfo:
-        from kafkastub.views.streams_groups import ask_for_shutdown
-
         found = loaded(hosted)
         _known(found, group)
         done(hosted, group, lambda: ask_for_shutdown(found, group, body.member))
-        return _info(_known(found, group))
+        return StreamsGroupInfo.of(_known(found, group))
 
 
 def _add_wait(router: APIRouter, hosted: Hosted) -> None:
@@ -231,23 +227,17 @@ def _add_wait(router: APIRouter, hosted: Hosted) -> None:
 
     @router.post("/{group:path}/wait", summary="Once every task is worked on, or members have these")
     async def wait(group: str, wanted: StreamsWanted, request: Request) -> StreamsGroupInfo:
-        from kafkastub.views.streams_group_waits import Wanted
-
         tasks = (_given(wanted.active), _given(wanted.standby), _given(wanted.warmup))
         return await until(group, Wanted(*tasks, wanted.status, wanted.members), wanted.timeout, request)
 
     @router.get("/{group:path}/wait", summary="The same without tasks, as other waits have it")
     async def wait_query(group: str, query: Annotated[StreamsWaitQuery, Query()], request: Request) -> StreamsGroupInfo:
-        from kafkastub.views.streams_group_waits import Wanted
-
         return await until(group, Wanted(None, None, None, query.status, query.members), query.timeout, request)
 
     async def until(group: str, asked: Wanted, seconds: float, request: Request) -> StreamsGroupInfo:
-        from kafkastub.views.streams_group_waits import missing
-
         told = not_in_time(f"streams group {group!r}", seconds)
         await waits.until_nothing(lambda state: missing(state, group, asked), request, seconds, told)
-        return _info(_known(hosted.running().state, group))
+        return StreamsGroupInfo.of(_known(hosted.running().state, group))
 
 
 def _given(tasks: Mapping[str, Iterable[TaskGiven]] | None) -> dict[str, tuple[Task, ...]] | None:
@@ -258,80 +248,4 @@ def _given(tasks: Mapping[str, Iterable[TaskGiven]] | None) -> dict[str, tuple[T
 
 def _known(state: BrokerState, group: str) -> StreamsGroupView:
     """Raises Problem."""
-    from kafkastub.views.streams_groups import view
-
     return there(view(state, group), f"streams group {group!r}")
-
-
-def _info(found: StreamsGroupView) -> StreamsGroupInfo:
-    return StreamsGroupInfo(
-        group=found.group_id,
-        state=found.state,
-        epoch=found.epoch,
-        target_epoch=found.target_epoch,
-        members=len(found.members),
-        tasks=len(found.tasks),
-        status=None if found.topology is None else found.topology.status,
-        shutdown_by=found.shutdown_by,
-    )
-
-
-def _detail(found: StreamsGroupView) -> StreamsGroupDetail:
-    topology = found.topology
-    return StreamsGroupDetail(
-        **_info(found).model_dump(),
-        assignor=found.assignor,
-        topology_epoch=None if topology is None else topology.epoch,
-        status_message=None if topology is None else topology.message,
-        to_create=[] if topology is None else list(topology.to_create),
-        subtopologies=[] if topology is None else [_subtopology(one) for one in topology.subtopologies.values()],
-        member_list=[_member(one) for one in found.members.values()],
-    )
-
-
-def _subtopology(one: SubtopologyView) -> SubtopologyInfo:
-    return SubtopologyInfo(
-        subtopology=one.subtopology_id,
-        source_topics=list(one.source_topics),
-        source_topic_regex=list(one.source_topic_regex),
-        repartition_source_topics=_internal(one.repartition_source_topics.values()),
-        repartition_sink_topics=list(one.repartition_sink_topics),
-        state_changelog_topics=_internal(one.state_changelog_topics.values()),
-        tasks=one.tasks,
-    )
-
-
-def _internal(topics: Iterable[InternalTopicView]) -> list[InternalTopicInfo]:
-    return [InternalTopicInfo(**one._asdict()) for one in topics]
-
-
-def _member(one: StreamsMemberView) -> StreamsMemberInfo:
-    return StreamsMemberInfo(
-        member_id=one.member_id,
-        group_instance_id=one.group_instance_id,
-        client_id=one.client_id,
-        host=one.client_host,
-        process_id=one.process_id,
-        rack_id=one.rack_id,
-        user_endpoint=None if one.user_endpoint is None else "{}:{}".format(*one.user_endpoint),
-        client_tags=one.client_tags,
-        epoch=one.epoch,
-        topology_epoch=one.topology_epoch,
-        state=one.state,
-        tasks=_tasks(one.tasks),
-        pending_revocation=_tasks(one.pending_revocation),
-        target=_tasks(one.target),
-        task_offsets=[
-            TaskOffsetInfo(subtopology=name, partition=n, offset=offset, end_offset=one.task_end_offsets.get((name, n)))
-            for (name, n), offset in one.task_offsets.items()
-        ],
-    )
-
-
-def _tasks(tasks: TasksView) -> TasksInfo:
-    return TasksInfo(
-        **{
-            role: [TaskInfo(subtopology=name, partition=n) for name, n in some]
-            for role, some in tasks._asdict().items()
-        }
-    )
