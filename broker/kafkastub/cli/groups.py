@@ -8,113 +8,173 @@ for the partition of a topic that cannot be looked up, as KIP-496 has it (with `
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar, Final
 
-from kafkastub.cli import kafka_order, of_groups, output
+from kafkastub.cli import kafka_order, output
 from kafkastub.cli.common import FAILED
-from kafkastub.cli.groups_named import chosen, partitions_in, selected
+from kafkastub.cli.groups_named import partitions_in, selected
+from kafkastub.cli.of_groups import MISSING, GroupCommand, Row, add_of_one, assignment, print_deleted
 
 if TYPE_CHECKING:
     from kafkastub.cli.common import Commands
     from kafkastub.client import BrokerError, Client
+    from kafkastub.client.groups import Group, Member
 
-STATES = ("Unknown", "PreparingRebalance", "CompletingRebalance", "Stable", "Dead", "Empty", "Assigning", "Reconciling")
-TYPES = ("Classic", "Consumer")
-_KIND = "consumer"
-NOT_PROVIDED = {"kips": "Not Provided", "kafka": "-"}
+    Partition = tuple[str, int]
+
+NOT_PROVIDED: Final = {"kips": "Not Provided", "kafka": "-"}
+_REBALANCING: Final = ("PreparingRebalance", "CompletingRebalance", "Assigning", "Reconciling")
+
+_OFFSETS: Final = {
+    "GROUP": 15, "TOPIC": 15, "PARTITION": 10, "CURRENT-OFFSET": 15, "LOG-END-OFFSET": 15, "LAG": 15, "CONSUMER-ID": 15,
+    "HOST": 15, "CLIENT-ID": 0,
+}  # fmt: skip
+_MEMBERS: Final = {"GROUP": 15, "CONSUMER-ID": 15, "HOST": 15, "CLIENT-ID": 15, "#PARTITIONS": 15}
+_STATE: Final = {"ASSIGNMENT-STRATEGY": 20, "STATE": 20}
 
 
-def add_to(commands: Commands) -> None:
-    """Add the command to the parser."""
-    groups = commands.add_parser("groups", help="look at consumer groups of any broker, change their offsets")
-    actions = groups.add_subparsers(required=True, metavar="ACTION")
-    parser = of_groups.add_list(actions, _KIND, _list)
-    parser.add_argument("--type", nargs="?", const="", metavar="TYPE,…", help="show types, or only groups of these")
-    of_groups.add_describe(
-        actions,
-        _KIND,
-        _describe,
+class _Groups(GroupCommand):
+    name = "groups"
+    help = "look at consumer groups of any broker, change their offsets"
+    kind = "consumer"
+    states = (
+        "Unknown", "PreparingRebalance", "CompletingRebalance", "Stable", "Dead", "Empty", "Assigning", "Reconciling",
+    )  # fmt: skip
+    texts = (
         "show offsets and lag, members or the state of groups",
         "offsets and lag (the default)",
         "who is in the group",
         "state, coordinator and assignor",
     )
-    of_groups.add_delete(actions, _KIND, _delete)
-    offsets = of_groups.add_of_one(actions, "delete-offsets", "delete offsets of a group", delete_offsets)
-    offsets.add_argument(
-        "--topic", required=True, action="append", metavar="TOPIC[:0,1]", help="a topic, or some of its partitions"
-    )
-    offsets.add_argument(
-        "--profile",
-        choices=list(NOT_PROVIDED),
-        default="kips",
-        help="the table as in KIP-496, or as Kafka 4.3 prints it",
-    )
-    from kafkastub.cli import groups_reset
+    types = ("Classic", "Consumer")
+    plural = "s"
+    list_widths = (10, 20)
+    client = "groups"
+    tables: ClassVar = {
+        "offsets": (_OFFSETS, {"GROUP": 15, "TOPIC": 15, "PARTITION": 10, "LEADER-EPOCH": 15} | _OFFSETS),
+        "members": (
+            _MEMBERS | {"": 0},
+            _MEMBERS | {"CURRENT-EPOCH": 15, "CURRENT-ASSIGNMENT": 20, "TARGET-EPOCH": 15, "TARGET-ASSIGNMENT": 20},
+        ),
+        "state": (_STATE, _STATE | {"GROUP-EPOCH": 15, "TARGET-ASSIGNMENT-EPOCH": 25}),
+    }
 
-    groups_reset.add_to(actions)
+    def add_more(self, actions: Commands) -> None:
+        offsets = add_of_one(actions, "delete-offsets", "delete offsets of a group", delete_offsets)
+        offsets.add_argument(
+            "--topic", required=True, action="append", metavar="TOPIC[:0,1]", help="a topic, or some of its partitions"
+        )
+        text = "the table as in KIP-496, or as Kafka 4.3 prints it"
+        offsets.add_argument("--profile", choices=list(NOT_PROVIDED), default="kips", help=text)
+        from kafkastub.cli import groups_reset
 
+        groups_reset.add_to(actions)
 
-def _list(arguments: argparse.Namespace, client: Client) -> int:
-    from kafkastub.client import groups
+    def offsets(self, client: Client, group: Group) -> list[Row]:
+        """Partitions of members, those with most first, then partitions that are nobody's."""
+        from kafkastub.client import topics
 
-    states = chosen(arguments.state, STATES, "states", "states")
-    types = chosen(arguments.type, TYPES, "types", "types")
-    by_id = {listing.group_id: listing for listing in groups.list_groups(client, states, types)}
-    found = [by_id[group_id] for group_id in kafka_order.names(by_id)]
-    if arguments.output == "json":
-        output.as_json([{"group": row.group_id, "type": row.type, "state": row.state} for row in found])
-    elif arguments.state is None and arguments.type is None:
-        for row in found:
-            output.say(row.group_id)
-    else:
-        columns, cells = {"GROUP": output.width(15, by_id) + 10}, [[row.group_id] for row in found]
-        for given, name in ((arguments.type, "type"), (arguments.state, "state")):
-            if given is not None:
-                columns[name.upper()] = 20
-                for row, line in zip(found, cells, strict=True):
-                    line.append(getattr(row, name))
-        output.table(columns, cells)
-    return 0
+        committed = self.asked.offsets(client, group.id)
+        owners: list[tuple[Member | None, list[Partition]]] = [
+            (member, member.assignment)
+            for member in sorted(group.members, key=lambda member: -len(member.assignment))
+            if member.assignment
+        ]
+        assigned = {partition for _, own in owners for partition in own}
+        owners.append((None, [partition for partition in committed if partition not in assigned]))
+        wanted = {partition for _, own in owners for partition in own}
+        described = topics.describe(client, {name for name, _ in wanted})
+        led = {
+            (topic.name, partition.index)
+            for topic in described.values()
+            for partition in topic.partitions
+            if partition.leader is not None
+        }
+        ends = topics.list_offsets(client, dict.fromkeys(sorted(wanted & led), topics.LATEST))
+        rows = []
+        for member, own in owners:
+            for name, index in sorted(own):
+                found, end = committed.get((name, index)), ends.get((name, index))
+                rows.append(
+                    {
+                        "group": group.id,
+                        "topic": name,
+                        "partition": index,
+                        "leader_epoch": found and found.leader_epoch,
+                        "current_offset": found and found.offset,
+                        "log_end_offset": end,
+                        "lag": None if found is None or end is None else end - found.offset,
+                        "consumer_id": member and member.id,
+                        "host": member and member.host,
+                        "client_id": member and member.client_id,
+                    }
+                )
+        return rows
 
+    def of_state(self, group: Group) -> Row:
+        return {
+            "assignment_strategy": group.assignor,
+            "group_epoch": group.epoch,
+            "target_assignment_epoch": group.assignment_epoch,
+        }
 
-def _describe(arguments: argparse.Namespace, client: Client) -> int:
-    from kafkastub.cli import groups_describe
-    from kafkastub.client import BrokerError, groups
+    def is_shown(self, group: Group, part: str, rows: list[Row]) -> bool:
+        name, state = group.id, group.state
+        if state == "Dead":
+            output.error(f"Consumer group '{name}' does not exist.")
+        elif state == "Empty":
+            output.warn(f"Consumer group '{name}' has no active members.", above=True)
+        elif state in _REBALANCING:
+            output.warn(f"Warning: Consumer group '{name}' is rebalancing.", above=True)
+        return part == "members" or (state != "Dead" and bool(rows))
 
-    part = of_groups.part_of(arguments)
-    ids = selected(arguments, client, groups.list_groups)
-    try:
-        found = [groups_describe.collect(client, group_id, part) for group_id in output.progress(sorted(ids), "asking")]
-    except BrokerError as error:
-        return of_groups.executed(_KIND, error.as_java_prints_it)
-    if arguments.output == "json":
-        output.as_json([of_groups.as_json(group, part, rows, groups_describe.of_state(group)) for group, rows in found])
-    else:
-        for group, rows in found:
-            groups_describe.show(group, part, rows, arguments.verbose)
-    # brokers before DescribeGroups v6 call a group that does not exist dead
-    return FAILED if any(group.state == "Dead" for group, _ in found) else 0
+    def columns(self, group: Group, part: str, verbose: bool) -> dict[str, int]:
+        columns = dict(super().columns(group, part, verbose))
+        if part == "members" and any(one.instance_id for one in group.members):
+            columns = {"GROUP": 15, "CONSUMER-ID": 15, "GROUP-INSTANCE-ID": 17} | columns
+        if part == "members" and verbose and {True, False} <= {one.upgraded for one in group.members}:
+            columns["UPGRADED"] = 0
+        return columns
 
+    def members(self, group: Group, verbose: bool) -> list[Row]:
+        return [
+            {
+                "consumer_id": one.id,
+                "group_instance_id": one.instance_id or "",
+                "host": one.host,
+                "client_id": one.client_id,
+                "#partitions": len(one.assignment),
+                "current_epoch": one.epoch,
+                "current_assignment": assignment(one.assignment) or MISSING,
+                "target_epoch": group.assignment_epoch,
+                "target_assignment": assignment(one.target) or MISSING,
+                "upgraded": None if one.upgraded is None else str(one.upgraded).lower(),
+                "": "",
+            }
+            for one in group.members
+        ]
 
-def _delete(arguments: argparse.Namespace, client: Client) -> int:
-    from kafkastub.client import BrokerError, groups
+    def delete(self, arguments: argparse.Namespace, client: Client) -> int:
+        from kafkastub.client import BrokerError
 
-    failed: dict[str, BrokerError] = {}
-    done = []
-    for group_id in output.progress(selected(arguments, client, groups.list_groups), "deleting"):
-        try:
-            groups.delete(client, group_id)
-            done.append(group_id)
-        except BrokerError as error:
-            failed[group_id] = error
-    done = kafka_order.names(done)
-    if arguments.output == "json":
-        problems = {group_id: {"code": error.code.name, "message": error.message} for group_id, error in failed.items()}
-        output.as_json([{"group": group_id, "error": problems.get(group_id)} for group_id in [*done, *failed]])
+        failed: dict[str, BrokerError] = {}
+        done = []
+        for group_id in output.progress(selected(arguments, client, self.asked.list_groups), "deleting"):
+            try:
+                self.asked.delete(client, group_id)
+                done.append(group_id)
+            except BrokerError as error:
+                failed[group_id] = error
+        done = kafka_order.names(done)
+        if arguments.output == "json":
+            problems = {one: {"code": error.code.name, "message": error.message} for one, error in failed.items()}
+            output.as_json([{"group": group_id, "error": problems.get(group_id)} for group_id in [*done, *failed]])
+        else:
+            print_deleted(self.kind, done, {group_id: error.as_java_prints_it for group_id, error in failed.items()})
         return FAILED if failed else 0
-    of_groups.print_deleted(_KIND, done, {group_id: error.as_java_prints_it for group_id, error in failed.items()})
-    return FAILED if failed else 0
+
+
+add_to = _Groups().add_to
 
 
 def delete_offsets(arguments: argparse.Namespace, client: Client) -> int:

@@ -1,11 +1,14 @@
-"""What `kafkastub groups`, `share-groups` and `streams-groups` do alike: their options, and what all of them print."""
+"""The commands about groups: `kafkastub groups`, `share-groups` and `streams-groups`, but for what a type adds."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from kafkastub.cli import kafka_order, output
 from kafkastub.cli.broker import add_client_action
@@ -15,62 +18,219 @@ from kafkastub.cli.groups_named import add_scope, chosen, selected
 if TYPE_CHECKING:
     from kafkastub.cli.common import Commands
     from kafkastub.cli.log_places import Partition
-    from kafkastub.client import Client, Node
-    from kafkastub.client.of_groups import Listing
+    from kafkastub.client import Client
+    from kafkastub.client.of_groups import Group
 
     Work = Callable[[argparse.Namespace, Client], int]
 
 Row = dict[str, Any]
+Widths = Mapping[str, int]
 MISSING: Final = "-"
+_AS_WIDE_AS_NEEDED: Final = {
+    "GROUP", "TOPIC", "COORDINATOR (ID)", "CONSUMER-ID", "GROUP-INSTANCE-ID", "MEMBER", "PROCESS", "HOST", "CLIENT-ID",
+    "CURRENT-ASSIGNMENT", "TARGET-ASSIGNMENT",
+}  # fmt: skip
+"""Columns that have their width at least, unless that is 0, as it is of the last column."""
 
 
-class Group(Protocol):
-    """A group of any type, as `kafkastub.client` describes it."""
+class GroupCommand(ABC):
+    """The command about groups of one type. What Kafka's tools do differently from type to type is said here.
+
+    Attributes:
+        kind: how messages call such groups.
+        states, types: in which states they can be, and of which types where that is more than one.
+        plural: what is behind "state" and "type" where such a list is refused.
+        list_widths: of the table of `list`: how much more the first column has than it needs, and of the others.
+        client: the module of `kafkastub.client` for them.
+        texts: of `describe`, and of its options --offsets, --members, --state.
+        tables: how wide which columns are of each part that `describe` shows, and of the same with --verbose.
+        without: what JSON does not tell of a member.
+        at_once: whether `describe` shows a group before it asks for the next one; else it shows all, by name.
+        spaced, between: an empty line above a table, and what stands before the coordinator's id.
+    """
+
+    name: ClassVar[str]
+    help: ClassVar[str]
+    kind: ClassVar[str]
+    states: ClassVar[tuple[str, ...]]
+    types: ClassVar[tuple[str, ...]] = ()
+    plural: ClassVar[str] = ""
+    list_widths: ClassVar[tuple[int, int]] = (0, 0)
+    client: ClassVar[str]
+    texts: ClassVar[tuple[str, str, str, str]]
+    tables: ClassVar[Mapping[str, tuple[Widths, Widths]]]
+    without: ClassVar[Collection[str]] = ()
+    at_once: ClassVar[bool] = False
+    spaced: ClassVar[bool] = True
+    between: ClassVar[str] = "  "
 
     @property
-    def id(self) -> str: ...
-    @property
-    def coordinator(self) -> Node: ...
-    @property
-    def state(self) -> str: ...
-    @property
-    def members(self) -> Sequence[Any]: ...
+    def asked(self) -> Any:
+        """The client's module, loaded when it is first asked."""
+        return import_module(f"kafkastub.client.{self.client}")
 
+    def add_to(self, commands: Commands) -> None:
+        """Add the command to the parser."""
+        groups = commands.add_parser(self.name, help=self.help)
+        actions = groups.add_subparsers(required=True, metavar="ACTION")
+        self._add_list(actions)
+        self._add_describe(actions)
+        self.add_delete(actions)
+        self.add_more(actions)
 
-# -- options ---------------------------------------------------------------------------------------------------------
+    def _add_list(self, actions: Commands) -> None:
+        parser = add_client_action(actions, "list", f"list {self.kind} groups", self.list_groups)
+        text = "show states, or only groups in these"
+        parser.add_argument("--state", nargs="?", const="", metavar="STATE,…", help=text)
+        if self.types:
+            text = "show types, or only groups of these"
+            parser.add_argument("--type", nargs="?", const="", metavar="TYPE,…", help=text)
 
+    def _add_describe(self, actions: Commands) -> None:
+        text, offsets, members, state = self.texts
+        parser = add_client_action(actions, "describe", text, self.describe)
+        add_scope(parser, self.kind)
+        part = parser.add_mutually_exclusive_group()
+        part.add_argument("--offsets", action="store_true", help=offsets)
+        part.add_argument("--members", action="store_true", help=members)
+        part.add_argument("--state", action="store_true", help=state)
+        parser.add_argument("--verbose", action="store_true", help="more columns")
 
-def add_list(actions: Commands, kind: str, work: Work) -> argparse.ArgumentParser:
-    """Add `list` to the actions."""
-    parser = add_client_action(actions, "list", f"list {kind} groups", work)
-    parser.add_argument("--state", nargs="?", const="", metavar="STATE,…", help="show states, or only groups in these")
-    return parser
+    def add_delete(self, actions: Commands) -> argparse.ArgumentParser:
+        """Add `delete`."""
+        parser = add_client_action(actions, "delete", "delete groups that have no members", self.delete)
+        add_scope(parser, self.kind)
+        return parser
 
+    @abstractmethod
+    def add_more(self, actions: Commands) -> None:
+        """Add the actions that only this type has."""
 
-def add_describe(
-    actions: Commands,
-    kind: str,
-    work: Work,
-    text: str,
-    offsets: str,
-    members: str = "who is in the group",
-    state: str = "state and coordinator",
-) -> None:
-    """Add `describe`, with a text for it and for each part that it shows."""
-    parser = add_client_action(actions, "describe", text, work)
-    add_scope(parser, kind)
-    part = parser.add_mutually_exclusive_group()
-    part.add_argument("--offsets", action="store_true", help=offsets)
-    part.add_argument("--members", action="store_true", help=members)
-    part.add_argument("--state", action="store_true", help=state)
-    parser.add_argument("--verbose", action="store_true", help="more columns")
+    # -- list ----------------------------------------------------------------------------------------------------------
 
+    def list_groups(self, arguments: argparse.Namespace, client: Client) -> int:
+        """`list`."""
+        allowed = {"state": self.states} | ({"type": self.types} if self.types else {})
+        given = {name: getattr(arguments, name) for name in allowed}
+        wanted = {f"{name}s": chosen(given[name], allowed[name], f"{name}s", name + self.plural) for name in given}
+        found = {one.group_id: one for one in self.asked.list_groups(client, **wanted)}
+        ids, told = kafka_order.names(found), [name for name in ("type", "state") if name in allowed]
+        shown = [name for name in told if given[name] is not None]
+        if arguments.output == "json":
+            output.as_json([{"group": one, **{name: getattr(found[one], name) for name in told}} for one in ids])
+        elif shown:
+            more, width = self.list_widths
+            columns = {"GROUP": output.width(15, ids) + more} | dict.fromkeys(map(str.upper, shown), width)
+            output.table(columns, [[one, *(getattr(found[one], name) for name in shown)] for one in ids])
+        else:
+            for one in ids:
+                output.say(one)
+        return 0
 
-def add_delete(actions: Commands, kind: str, work: Work) -> argparse.ArgumentParser:
-    """Add `delete`."""
-    parser = add_client_action(actions, "delete", "delete groups that have no members", work)
-    add_scope(parser, kind)
-    return parser
+    # -- describe ------------------------------------------------------------------------------------------------------
+
+    def describe(self, arguments: argparse.Namespace, client: Client) -> int:
+        """`describe`."""
+        from kafkastub.client import BrokerError
+
+        part = "members" if arguments.members else "state" if arguments.state else "offsets"
+        ids = selected(arguments, client, self.asked.list_groups)
+        as_json, found = arguments.output == "json", []
+        try:
+            for group_id in ids if self.at_once else output.progress(sorted(ids), "asking"):
+                group = self.asked.describe(client, group_id)
+                found.append((group, self.offsets(client, group) if part == "offsets" else []))
+                if self.at_once and not as_json:
+                    self._show(*found[-1], part, arguments.verbose)
+        except BrokerError as error:
+            return executed(self.kind, error.as_java_prints_it)
+        if as_json:
+            output.as_json([self._told(group, rows, part) for group, rows in found])
+        elif not self.at_once:
+            for group, rows in found:
+                self._show(group, rows, part, arguments.verbose)
+        # brokers before DescribeGroups v6 call a group that does not exist dead
+        return FAILED if any(group.state == "Dead" for group, _ in found) else 0
+
+    def _told(self, group: Group[Any], rows: list[Row], part: str) -> Row:
+        told: Row = {"group": group.id, "state": group.state}
+        if part == "members":
+            members = [asdict(one) for one in group.members]
+            return told | {"members": [{n: one[n] for n in one if n not in self.without} for one in members]}
+        if part == "state":
+            node = group.coordinator
+            coordinator = {"id": node.id, "host": node.host, "port": node.port}
+            return told | {"coordinator": coordinator, **self.of_state(group), "members": len(group.members)}
+        return told | {"offsets": rows}
+
+    def _show(self, group: Group[Any], rows: list[Row], part: str, verbose: bool) -> None:
+        """Print it as a table, if there is one to show."""
+        if part == "members":
+            rows = self.members(group, verbose)
+        elif part == "state":
+            node, told = group.coordinator, self._told(group, [], part)
+            told |= {
+                "#members": told["members"],
+                "coordinator_(id)": f"{node.host}:{node.port}{self.between}({node.id})",
+            }
+            rows = [{name: MISSING if value == "" else value for name, value in told.items()}]
+        rows = [{"group": group.id, **row} for row in rows]
+        if self.is_shown(group, part, rows):
+            print_rows(rows, self.columns(group, part, verbose), above=self.spaced)
+
+    def columns(self, group: Any, part: str, verbose: bool) -> Widths:
+        """Of the table of a part."""
+        columns = self.tables[part][verbose]
+        return {"GROUP": 15, "COORDINATOR (ID)": 25, **columns, "#MEMBERS": 0} if part == "state" else columns
+
+    @abstractmethod
+    def offsets(self, client: Client, group: Any) -> list[Row]:
+        """A group's offsets as JSON tells them. Raises BrokerError."""
+
+    @abstractmethod
+    def members(self, group: Any, verbose: bool) -> list[Row]:
+        """A group's members as the table has them."""
+
+    @abstractmethod
+    def of_state(self, group: Any) -> Row:
+        """What is told of the state of a group of this type alone."""
+
+    @abstractmethod
+    def is_shown(self, group: Any, part: str, rows: list[Row]) -> bool:
+        """Whether the table is shown; what is to be said about the group's state is said first."""
+
+    # -- delete --------------------------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def delete(self, arguments: argparse.Namespace, client: Client) -> int:
+        """`delete`."""
+
+    def delete_empty(
+        self, arguments: argparse.Namespace, client: Client, unknown: str, delete: Callable[[str], None]
+    ) -> tuple[list[str], dict[str, str]]:
+        """Delete the groups that the options name: those that are gone, and why others are not.
+
+        Args:
+            unknown: what is said of one that there is not, or that is of another type.
+        """
+        from kafkastub.client import BrokerError
+
+        states = {one.group_id: one.state for one in self.asked.list_groups(client)}
+        failed: dict[str, str] = {}
+        done = []
+        for group_id in selected(arguments, client, self.asked.list_groups):
+            if group_id not in states:
+                failed[group_id] = f"java.lang.IllegalArgumentException: Group '{group_id}' {unknown}"
+            elif states[group_id] != "Empty":
+                why = f"{self.kind.capitalize()} group '{group_id}' is not EMPTY."
+                failed[group_id] = f"org.apache.kafka.common.errors.GroupNotEmptyException: {why}"
+            else:
+                try:
+                    delete(group_id)
+                    done.append(group_id)
+                except BrokerError as error:
+                    failed[group_id] = error.as_java_prints_it
+        return done, failed
 
 
 def add_of_one(actions: Commands, name: str, text: str, work: Work) -> argparse.ArgumentParser:
@@ -78,62 +238,6 @@ def add_of_one(actions: Commands, name: str, text: str, work: Work) -> argparse.
     parser = add_client_action(actions, name, text, work)
     parser.add_argument("--group", required=True, metavar="GROUP", help="the group")
     return parser
-
-
-# -- what is done ----------------------------------------------------------------------------------------------------
-
-
-def list_of_type(
-    arguments: argparse.Namespace,
-    client: Client,
-    states: tuple[str, ...],
-    list_groups: Callable[[Client, list[str]], Iterable[Listing]],
-) -> int:
-    """`list` of the groups of one type, which can be in these states."""
-    wanted = chosen(arguments.state, states, "states", "state")
-    found = {one.group_id: one.state for one in list_groups(client, wanted)}
-    names = kafka_order.names(found)
-    if arguments.output == "json":
-        output.as_json([{"group": name, "state": found[name]} for name in names])
-    elif arguments.state is None:
-        for name in names:
-            output.say(name)
-    else:
-        output.table({"GROUP": output.width(15, names), "STATE": 0}, [[name, found[name]] for name in names])
-    return 0
-
-
-def delete_of_type(
-    arguments: argparse.Namespace,
-    client: Client,
-    kind: str,
-    unknown: str,
-    list_groups: Callable[[Client], Iterable[Listing]],
-    delete: Callable[[str], None],
-) -> tuple[list[str], dict[str, str]]:
-    """Delete the groups that the options name: those that are gone, and why others are not.
-
-    Args:
-        unknown: what is said of one that there is not, or that is of another type.
-    """
-    from kafkastub.client import BrokerError
-
-    states = {one.group_id: one.state for one in list_groups(client)}
-    failed: dict[str, str] = {}
-    done = []
-    for group_id in selected(arguments, client, list_groups):
-        if group_id not in states:
-            failed[group_id] = f"java.lang.IllegalArgumentException: Group '{group_id}' {unknown}"
-        elif states[group_id] != "Empty":
-            why = f"{kind.capitalize()} group '{group_id}' is not EMPTY."
-            failed[group_id] = f"org.apache.kafka.common.errors.GroupNotEmptyException: {why}"
-        else:
-            try:
-                delete(group_id)
-                done.append(group_id)
-            except BrokerError as error:
-                failed[group_id] = error.as_java_prints_it
-    return done, failed
 
 
 # -- what is printed -------------------------------------------------------------------------------------------------
@@ -158,33 +262,14 @@ def print_deleted(kind: str, done: Iterable[str], failed: Mapping[str, str], *, 
         output.say(f"These {kind} groups were deleted successfully: {quoted}{end}", above=True)
 
 
-def part_of(arguments: argparse.Namespace) -> str:
-    """Which part `describe` is to show."""
-    return "members" if arguments.members else "state" if arguments.state else "offsets"
-
-
-def as_json(group: Group, part: str, offsets: list[Row], of_state: Row) -> Row:
-    """A description; `of_state` is what the state of a group of this type has of its own."""
-    told: Row = {"group": group.id, "state": group.state}
-    if part == "members":
-        return told | {"members": [asdict(one) for one in group.members]}
-    if part == "state":
-        node = group.coordinator
-        coordinator = {"id": node.id, "host": node.host, "port": node.port}
-        return told | {"coordinator": coordinator, **of_state, "members": len(group.members)}
-    return told | {"offsets": offsets}
-
-
-def print_state(
-    group: Group, more: Mapping[str, tuple[int, object]], *, between: str = "  ", above: bool = True
-) -> None:
-    """The table of a group's state; `more` columns by name: how wide, and what is in it."""
-    node = group.coordinator
-    coordinator = f"{node.host}:{node.port}{between}({node.id})"
-    columns = {"GROUP": output.width(15, [group.id]), "COORDINATOR (ID)": output.width(25, [coordinator])}
-    columns |= {name: width for name, (width, _) in more.items()} | {"#MEMBERS": 0}
-    cells = [cell for _, cell in more.values()]
-    output.table(columns, [[group.id, coordinator, *cells, len(group.members)]], above=above)
+def print_rows(rows: list[Row], columns: Widths, *, above: bool) -> None:
+    """A table of rows by lower-case names of the columns."""
+    cells = {name: [cell(row[re.sub("[- ]", "_", name.lower())]) for row in rows] for name in columns}
+    widths = {
+        name: output.width(least, cells[name]) if least and name in _AS_WIDE_AS_NEEDED else least
+        for name, least in columns.items()
+    }
+    output.table(widths, list(zip(*cells.values(), strict=True)), above=above)
 
 
 def cell(value: object) -> str:

@@ -7,180 +7,98 @@ something failed (Kafka's tool ends with 0), and no Java stack trace is printed.
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
-from kafkastub.cli import kafka_order, log_places, of_groups, output
+from kafkastub.cli import kafka_order, log_places, output
 from kafkastub.cli.common import FAILED
-from kafkastub.cli.groups_named import named_partitions, selected, state_of
+from kafkastub.cli.groups_named import named_partitions, state_of
 from kafkastub.cli.groups_reset import add_date_time, add_ends, add_execute, show
-from kafkastub.cli.of_groups import Row
+from kafkastub.cli.of_groups import GroupCommand, Row, add_of_one, assignment, executed, print_deleted
 
 if TYPE_CHECKING:
     from kafkastub.cli.common import Commands
-    from kafkastub.cli.log_places import Partition, Plan
+    from kafkastub.cli.log_places import Plan
     from kafkastub.client import BrokerError, Client
-    from kafkastub.client.share_groups import Group, ShareOffset
-
-_KIND: Final = "share"
-STATES: Final = ("Empty", "Stable", "Dead")
+    from kafkastub.client.share_groups import Group
 
 
-def add_to(commands: Commands) -> None:
-    """Add the command to the parser."""
-    groups = commands.add_parser("share-groups", help="look at share groups of any broker, change where they start")
-    actions = groups.add_subparsers(required=True, metavar="ACTION")
-    of_groups.add_list(actions, _KIND, _list)
-    of_groups.add_describe(
-        actions,
-        _KIND,
-        _describe,
+_OFFSETS: Final = {"GROUP": 15, "TOPIC": 15, "PARTITION": 10, "START-OFFSET": 13, "LAG": 0}
+_MEMBERS: Final = {"GROUP": 15, "CONSUMER-ID": 15, "HOST": 15, "CLIENT-ID": 15, "#PARTITIONS": 12}
+
+
+class _ShareGroups(GroupCommand):
+    name = "share-groups"
+    help = "look at share groups of any broker, change where they start"
+    kind = "share"
+    states = ("Empty", "Stable", "Dead")
+    texts = (
         "show where groups start, what is left, members or the state",
         "where they start and how much is left (the default)",
+        "who is in the group",
+        "state and coordinator",
     )
-    of_groups.add_delete(actions, _KIND, _delete)
-    offsets = of_groups.add_of_one(
-        actions, "delete-offsets", "forget topics in a group without members", _delete_offsets
-    )
-    offsets.add_argument("--topic", required=True, action="append", metavar="TOPIC", help="a topic")
-    _add_reset(actions)
+    client = "share_groups"
+    tables: ClassVar = {
+        "offsets": (_OFFSETS, {"GROUP": 15, "TOPIC": 15, "PARTITION": 10, "LEADER-EPOCH": 13} | _OFFSETS),
+        "members": (_MEMBERS | {"ASSIGNMENT": 0}, _MEMBERS | {"MEMBER-EPOCH": 13, "ASSIGNMENT": 0}),
+        "state": ({"STATE": 15}, {"STATE": 15, "GROUP-EPOCH": 12, "ASSIGNMENT-EPOCH": 17}),
+    }
+    without = ("instance_id",)
 
+    def add_more(self, actions: Commands) -> None:
+        text = "forget topics in a group without members"
+        offsets = add_of_one(actions, "delete-offsets", text, _delete_offsets)
+        offsets.add_argument("--topic", required=True, action="append", metavar="TOPIC", help="a topic")
+        _add_reset(actions)
 
-def _add_reset(actions: Commands) -> None:
-    text = "let a group without members start elsewhere; only shows it without --execute"
-    parser = of_groups.add_of_one(actions, "reset-offsets", text, _reset)
-    topics = parser.add_mutually_exclusive_group(required=True)
-    topics.add_argument("--topic", action="append", metavar="TOPIC[:0,1]", help="a topic, or some of its partitions")
-    topics.add_argument("--all-topics", action="store_true", help="whatever the group has read of")
-    where = parser.add_mutually_exclusive_group(required=True)
-    add_ends(where)
-    add_date_time(where)
-    add_execute(parser)
-    parser.set_defaults(export=False)
-
-
-def _list(arguments: argparse.Namespace, client: Client) -> int:
-    from kafkastub.client import share_groups
-
-    return of_groups.list_of_type(arguments, client, STATES, share_groups.list_groups)
-
-
-# -- describe --------------------------------------------------------------------------------------------------------
-
-
-def _describe(arguments: argparse.Namespace, client: Client) -> int:
-    from kafkastub.client import BrokerError, share_groups
-
-    part = of_groups.part_of(arguments)
-    try:
-        groups = [
-            share_groups.describe(client, one) for one in sorted(selected(arguments, client, share_groups.list_groups))
+    def offsets(self, client: Client, group: Group) -> list[Row]:
+        return [
+            {
+                "topic": name,
+                "partition": index,
+                "leader_epoch": one.leader_epoch,
+                "start_offset": one.start,
+                "lag": one.lag,
+            }
+            for (name, index), one in sorted(self.asked.offsets(client, group.id).items())
         ]
-        offsets = {one.id: share_groups.offsets(client, one.id) if part == "offsets" else {} for one in groups}
-    except BrokerError as error:
-        return of_groups.executed(_KIND, error.as_java_prints_it)
-    if arguments.output == "json":
-        output.as_json([of_groups.as_json(one, part, _rows(offsets[one.id]), _of_state(one)) for one in groups])
-        return 0
-    for group in groups:
-        if part == "members":
-            _print_members(group, arguments.verbose)
-        elif part == "state":
-            _print_state(group, arguments.verbose)
+
+    def of_state(self, group: Group) -> Row:
+        return {"group_epoch": group.epoch, "assignment_epoch": group.assignment_epoch, "assignor": group.assignor}
+
+    def is_shown(self, group: Group, part: str, rows: list[Row]) -> bool:
+        if part == "offsets":
+            rows[:] = [row for row in rows if row["start_offset"] >= 0]
+            if not rows:
+                output.say(f"Share group '{group.id}' has no offset information.", above=True)
+        elif group.state == "Empty":
+            output.warn(f"Share group '{group.id}' has no active members.", above=True)
+        return bool(rows)
+
+    def members(self, group: Group, verbose: bool) -> list[Row]:
+        return [
+            {
+                "consumer_id": one.id,
+                "host": one.host,
+                "client_id": one.client_id,
+                "#partitions": len(one.assignment),
+                "member_epoch": one.epoch,
+                "assignment": assignment(one.assignment),
+            }
+            for one in sorted(group.members, key=lambda one: one.id)
+        ]
+
+    def delete(self, arguments: argparse.Namespace, client: Client) -> int:
+        unknown = "is not a share group."
+        done, failed = self.delete_empty(arguments, client, unknown, lambda one: self.asked.delete(client, one))
+        if arguments.output == "json":
+            output.as_json([{"group": group_id, "error": failed.get(group_id)} for group_id in [*done, *failed]])
         else:
-            _print_offsets(group.id, offsets[group.id], arguments.verbose)
-    return 0
+            print_deleted(self.kind, done, failed)
+        return FAILED if failed else 0
 
 
-def _of_state(group: Group) -> Row:
-    return {"group_epoch": group.epoch, "assignment_epoch": group.assignment_epoch, "assignor": group.assignor}
-
-
-def _rows(offsets: dict[Partition, ShareOffset]) -> list[Row]:
-    return [
-        {
-            "topic": name,
-            "partition": index,
-            "leader_epoch": one.leader_epoch,
-            "start_offset": one.start,
-            "lag": one.lag,
-        }
-        for (name, index), one in sorted(offsets.items())
-    ]
-
-
-def _print_offsets(group_id: str, offsets: dict[Partition, ShareOffset], verbose: bool) -> None:
-    known = {place: one for place, one in sorted(offsets.items()) if one.start >= 0}
-    if not known:
-        output.say(f"Share group '{group_id}' has no offset information.", above=True)
-        return
-    columns = {
-        "GROUP": output.width(15, [group_id]),
-        "TOPIC": output.width(15, (name for name, _ in known)),
-        "PARTITION": 10,
-    }
-    columns |= {"LEADER-EPOCH": 13} if verbose else {}
-    columns |= {"START-OFFSET": 13, "LAG": 0}
-    rows: list[list[object]] = []
-    for (name, index), one in known.items():
-        epoch = [of_groups.cell(one.leader_epoch)] if verbose else []
-        rows.append([group_id, name, index, *epoch, one.start, of_groups.cell(one.lag)])
-    output.table(columns, rows, above=True)
-
-
-def _print_members(group: Group, verbose: bool) -> None:
-    _warn_of_empty(group)
-    if not group.members:
-        return
-    members = sorted(group.members, key=lambda one: one.id)
-    columns = {
-        "GROUP": output.width(15, [group.id]),
-        "CONSUMER-ID": output.width(15, (one.id for one in members)),
-        "HOST": output.width(15, (one.host for one in members)),
-        "CLIENT-ID": output.width(15, (one.client_id for one in members)),
-        "#PARTITIONS": 12,
-    }
-    columns |= {"MEMBER-EPOCH": 13} if verbose else {}
-    columns["ASSIGNMENT"] = 0
-    rows: list[list[object]] = []
-    for one in members:
-        epoch = [one.epoch] if verbose else []
-        shown = of_groups.assignment(one.assignment)
-        rows.append([group.id, one.id, one.host, one.client_id, len(one.assignment), *epoch, shown])
-    output.table(columns, rows, above=True)
-
-
-def _print_state(group: Group, verbose: bool) -> None:
-    _warn_of_empty(group)
-    columns: dict[str, tuple[int, object]] = {"STATE": (15, group.state)}
-    if verbose:
-        columns |= {"GROUP-EPOCH": (12, group.epoch), "ASSIGNMENT-EPOCH": (17, group.assignment_epoch)}
-    of_groups.print_state(group, columns)
-
-
-def _warn_of_empty(group: Group) -> None:
-    if group.state == "Empty":
-        output.warn(f"Share group '{group.id}' has no active members.", above=True)
-
-
-# -- delete ----------------------------------------------------------------------------------------------------------
-
-
-def _delete(arguments: argparse.Namespace, client: Client) -> int:
-    from kafkastub.client import share_groups
-
-    done, failed = of_groups.delete_of_type(
-        arguments,
-        client,
-        _KIND,
-        "is not a share group.",
-        share_groups.list_groups,
-        lambda group_id: share_groups.delete(client, group_id),
-    )
-    if arguments.output == "json":
-        output.as_json([{"group": group_id, "error": failed.get(group_id)} for group_id in [*done, *failed]])
-    else:
-        of_groups.print_deleted(_KIND, done, failed)
-    return FAILED if failed else 0
+add_to = _ShareGroups().add_to
 
 
 def _delete_offsets(arguments: argparse.Namespace, client: Client) -> int:
@@ -208,6 +126,19 @@ def _delete_offsets(arguments: argparse.Namespace, client: Client) -> int:
 # -- reset -----------------------------------------------------------------------------------------------------------
 
 
+def _add_reset(actions: Commands) -> None:
+    text = "let a group without members start elsewhere; only shows it without --execute"
+    parser = add_of_one(actions, "reset-offsets", text, _reset)
+    topics = parser.add_mutually_exclusive_group(required=True)
+    topics.add_argument("--topic", action="append", metavar="TOPIC[:0,1]", help="a topic, or some of its partitions")
+    topics.add_argument("--all-topics", action="store_true", help="whatever the group has read of")
+    where = parser.add_mutually_exclusive_group(required=True)
+    add_ends(where)
+    add_date_time(where)
+    add_execute(parser)
+    parser.set_defaults(export=False)
+
+
 def _reset(arguments: argparse.Namespace, client: Client) -> int:
     from kafkastub.client import BrokerError, share_groups
 
@@ -225,7 +156,7 @@ def _reset(arguments: argparse.Namespace, client: Client) -> int:
             for refused in share_groups.alter_offsets(client, arguments.group, plan).values():
                 raise refused
     except BrokerError as error:
-        return of_groups.executed(_KIND, error.message)
+        return executed("share", error.message)
     widths = [output.width(15, [arguments.group]), output.width(15, (name for name, _ in plan)), 10, 0]
     show(arguments, {arguments.group: {one: plan[one] for one in kafka_order.partitions(plan)}}, widths)
     return 0

@@ -53,28 +53,17 @@ class Listing:
     type: str
 
 
-@dataclass(frozen=True)
-class Member:
+@dataclass(frozen=True, kw_only=True)
+class Member(of_groups.Member):
     """A member of a consumer group; epochs and target are those of KIP-848, None or empty in a classic group."""
 
-    id: str
-    instance_id: str | None
-    client_id: str
-    host: str
     assignment: list[TopicPartition]
     target: list[TopicPartition] = field(default_factory=list)
     epoch: int | None = None
     upgraded: bool | None = None
 
 
-@dataclass(frozen=True)
-class Group(of_groups.Group):
-    """A consumer group as its coordinator describes it."""
-
-    assignor: str
-    members: list[Member]
-    epoch: int | None = None
-    assignment_epoch: int | None = None
+Group = of_groups.Group[Member]
 
 
 @dataclass(frozen=True)
@@ -121,20 +110,15 @@ def describe(client: Client, group_id: str) -> Group:
     of_groups.check(row)
     members = [
         Member(
-            m.member_id,
-            m.instance_id,
-            m.client_id,
-            m.client_host,
-            of_groups.partitions(m.assignment.topic_partitions),
-            of_groups.partitions(m.target_assignment.topic_partitions),
-            m.member_epoch,
-            _UPGRADED.get(m.member_type),
+            **of_groups.of_member(m),
+            assignment=of_groups.partitions(m.assignment.topic_partitions),
+            target=of_groups.partitions(m.target_assignment.topic_partitions),
+            epoch=m.member_epoch,
+            upgraded=_UPGRADED.get(m.member_type),
         )
         for m in row.members
     ]
-    return Group(
-        group_id, coordinator, row.group_state, row.assignor_name, members, row.group_epoch, row.assignment_epoch
-    )
+    return Group(**of_groups.of_group(coordinator, row), members=members)
 
 
 def _classic(client: Client, group_id: str, coordinator: Node) -> Group:
@@ -144,10 +128,11 @@ def _classic(client: Client, group_id: str, coordinator: Node) -> Group:
         reason = f"GroupId {group_id} is not a consumer group ({row.protocol_type})."
         raise BrokerError(ErrorCode.INVALID_GROUP_ID, reason)
     members = [
-        Member(m.member_id, m.group_instance_id, m.client_id, m.client_host, assigned_partitions(m.member_assignment))
-        for m in row.members
+        Member(**of_groups.of_member(m), assignment=assigned_partitions(m.member_assignment)) for m in row.members
     ]
-    return Group(group_id, coordinator, row.group_state, row.protocol_data, members)
+    return Group(
+        id=group_id, coordinator=coordinator, state=row.group_state, assignor=row.protocol_data, members=members
+    )
 
 
 def offsets(client: Client, group_id: str) -> dict[TopicPartition, Offset]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, fields
+from typing import Any, Generic, TypeVar
 
 from kafkastub.client.errors import BrokerError
 from kafkastub.client.routing import Client, Node
@@ -22,13 +22,51 @@ class Listing:
     state: str
 
 
-@dataclass(frozen=True)
-class Group:
-    """A group as its coordinator describes it."""
+@dataclass(frozen=True, kw_only=True)
+class Member:
+    """What a coordinator tells of a member of a group of every type."""
+
+    id: str
+    instance_id: str | None
+    client_id: str
+    host: str
+
+
+def of_member(row: Any) -> dict[str, Any]:
+    """The fields of a `Member`, by their names in a description; None where it has nothing to tell."""
+    called = {"id": "member_id", "host": "client_host"}
+    found = {one.name: getattr(row, called.get(one.name, one.name), None) for one in fields(Member)}
+    if hasattr(row, "group_instance_id"):  # so DescribeGroups calls it
+        found["instance_id"] = row.group_instance_id
+    return found
+
+
+M = TypeVar("M", bound=Member)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Group(Generic[M]):
+    """A group as its coordinator describes it; the epochs are None in a classic one."""
 
     id: str
     coordinator: Node
     state: str
+    epoch: int | None = None
+    assignment_epoch: int | None = None
+    assignor: str
+    members: list[M]
+
+
+def of_group(coordinator: Node, row: Any) -> dict[str, Any]:
+    """The fields of a `Group` in the description of one with epochs, but for its members."""
+    return {
+        "id": row.group_id,
+        "coordinator": coordinator,
+        "state": row.group_state,
+        "epoch": row.group_epoch,
+        "assignment_epoch": row.assignment_epoch,
+        "assignor": getattr(row, "assignor_name", None) or "",
+    }
 
 
 def listed(client: Client, node: Node, states: Iterable[str], types: Iterable[str]) -> list[Any]:

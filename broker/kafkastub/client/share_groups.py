@@ -36,27 +36,17 @@ Listing = of_groups.Listing
 delete = of_groups.delete
 
 
-@dataclass(frozen=True)
-class Member:
+@dataclass(frozen=True, kw_only=True)
+class Member(of_groups.Member):
     """A member of a share group; the partitions that it is assigned may be another member's too."""
 
-    id: str
-    client_id: str
-    host: str
     epoch: int
     rack_id: str | None
     subscribed: list[str]
     assignment: list[TopicPartition]
 
 
-@dataclass(frozen=True)
-class Group(of_groups.Group):
-    """A share group as its coordinator describes it."""
-
-    epoch: int
-    assignment_epoch: int
-    assignor: str
-    members: list[Member]
+Group = of_groups.Group[Member]
 
 
 @dataclass(frozen=True)
@@ -84,19 +74,15 @@ def describe(client: Client, group_id: str) -> Group:
     coordinator, row = of_groups.described(client, group_id, ShareGroupDescribeRequest(group_ids=[group_id]))
     members = [
         Member(
-            m.member_id,
-            m.client_id,
-            m.client_host,
-            m.member_epoch,
-            m.rack_id,
-            list(m.subscribed_topic_names),
-            of_groups.partitions(m.assignment.topic_partitions),
+            **of_groups.of_member(m),
+            epoch=m.member_epoch,
+            rack_id=m.rack_id,
+            subscribed=list(m.subscribed_topic_names),
+            assignment=of_groups.partitions(m.assignment.topic_partitions),
         )
         for m in row.members
     ]
-    return Group(
-        group_id, coordinator, row.group_state, row.group_epoch, row.assignment_epoch, row.assignor_name, members
-    )
+    return Group(**of_groups.of_group(coordinator, row), members=members)
 
 
 def offsets(client: Client, group_id: str) -> dict[TopicPartition, ShareOffset]:

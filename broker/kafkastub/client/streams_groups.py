@@ -19,6 +19,7 @@ STREAMS: Final = "streams"
 """The type of such a group, as ListGroups takes and tells it."""
 
 Listing = of_groups.Listing
+delete = of_groups.delete
 Tasks = dict[str, list[int]]
 """Partitions by subtopology id."""
 
@@ -32,14 +33,10 @@ class Assignment:
     warmup: Tasks
 
 
-@dataclass(frozen=True)
-class Member:
+@dataclass(frozen=True, kw_only=True)
+class Member(of_groups.Member):
     """A member of a streams group: a thread of the instance that has the process id."""
 
-    id: str
-    instance_id: str | None
-    client_id: str
-    host: str
     process_id: str
     epoch: int
     is_classic: bool
@@ -62,16 +59,12 @@ class Subtopology:
         return [*self.source_topics, *self.repartition_source_topics]
 
 
-@dataclass(frozen=True)
-class Group(of_groups.Group):
+@dataclass(frozen=True, kw_only=True)
+class Group(of_groups.Group[Member]):
     """A streams group as its coordinator describes it."""
 
-    epoch: int
-    target_epoch: int
-    assignor: str
     topology_epoch: int
     subtopologies: list[Subtopology]
-    members: list[Member]
 
     @property
     def source_topics(self) -> set[str]:
@@ -111,15 +104,10 @@ def describe(client: Client, group_id: str) -> Group:
     coordinator, row = of_groups.described(client, group_id, StreamsGroupDescribeRequest(group_ids=[group_id]))
     topology = row.topology
     return Group(
-        group_id,
-        coordinator,
-        row.group_state,
-        row.group_epoch,
-        row.assignment_epoch,
-        getattr(row, "assignor_name", None) or "",
-        -1 if topology is None else topology.epoch,
-        [] if topology is None else [_subtopology(one) for one in topology.subtopologies or ()],
-        [_member(one) for one in row.members],
+        **of_groups.of_group(coordinator, row),
+        topology_epoch=-1 if topology is None else topology.epoch,
+        subtopologies=[] if topology is None else [_subtopology(one) for one in topology.subtopologies or ()],
+        members=[_member(one) for one in row.members],
     )
 
 
@@ -134,15 +122,12 @@ def _subtopology(one: Any) -> Subtopology:
 
 def _member(one: Any) -> Member:
     return Member(
-        one.member_id,
-        one.instance_id,
-        one.client_id,
-        one.client_host,
-        one.process_id,
-        one.member_epoch,
-        one.is_classic,
-        _assignment(one.assignment),
-        _assignment(one.target_assignment),
+        **of_groups.of_member(one),
+        process_id=one.process_id,
+        epoch=one.member_epoch,
+        is_classic=one.is_classic,
+        assignment=_assignment(one.assignment),
+        target=_assignment(one.target_assignment),
     )
 
 
