@@ -13,6 +13,15 @@ import { Missing } from './missing.js';
 import { ShareRecords } from './share.js';
 import { Tasks, Topology } from './streams.js';
 
+/** What groups of a type have that others have not. */
+const TYPES = {
+  classic: { epoch: 'Generation' },
+  share: { commits: false, parts: [{ id: 'records', title: 'Records in flight', view: ShareRecords }] },
+  streams: { parts: [{ id: 'tasks', title: 'Tasks', view: Tasks }, { id: 'topology', title: 'Topology', view: Topology }] },
+};
+const typeOf = (group) => ({ epoch: 'Epoch', commits: true, parts: [], ...TYPES[group.type] });
+const partitionsOf = (group) => (typeOf(group).commits ? 'Partitions and offsets' : 'Partitions');
+
 export function Group({ group, tab = 'now' }) {
   const path = `/v1/groups/${at(group)}`;
   const one = useData(path, { limit: 1 }, { subjects: SUBJECTS });
@@ -31,17 +40,17 @@ export function Group({ group, tab = 'now' }) {
 function figures(found, details, clock) {
   const since = found.state_since ? Date.parse(found.state_since) : null;
   const next = details?.next_expiry_ms ?? null;
-  const share = found.type === 'share';
+  const { epoch, commits } = typeOf(found);
   return [
     { title: 'State', value: html`<${StateBadge} state=${found.state} />`,
       note: since === null ? `${found.type} group` : `${found.type} group, since ${momentText(since)}` },
     { title: 'Members', value: number(found.members), note: found.protocol ? `assigned by ${found.protocol}` : null },
-    { title: found.type === 'classic' ? 'Generation' : 'Epoch', value: number(found.generation),
+    { title: epoch, value: number(found.generation),
       note: found.target_epoch === null || found.target_epoch === found.generation ? null : `target epoch ${found.target_epoch}` },
-    share ? null : { title: 'Lag', value: !found.offsets ? '–' : details ? number(details.lag) : '…', tone: details?.lag > 0 ? 'warn' : undefined, note: !found.offsets ? 'nothing is committed' : details?.partitions_without_offset > 0
+    commits && { title: 'Lag', value: !found.offsets ? '–' : details ? number(details.lag) : '…', tone: details?.lag > 0 ? 'warn' : undefined, note: !found.offsets ? 'nothing is committed' : details?.partitions_without_offset > 0
         ? `records behind the offsets; ${number(details.partitions_without_offset)} of its partitions with records have none` : 'records behind the offsets' },
-    share ? null : { title: 'Committed offsets', value: number(found.offsets), href: href('groups', found.group, 'partitions') },
-    share || !found.offsets ? null : { title: 'Next offset expires', href: href('groups', found.group, 'partitions'),
+    commits && { title: 'Committed offsets', value: number(found.offsets), href: href('groups', found.group, 'partitions') },
+    commits && found.offsets > 0 && { title: 'Next offset expires', href: href('groups', found.group, 'partitions'),
       value: next === null ? 'stays' : clock.known ? fromNow(next, clock.now()) : '…', note: next === null ? 'as the group is now' : momentText(next) },
   ];
 }
@@ -50,18 +59,15 @@ function tabs(found) {
   const to = (tab) => href(...['groups', found.group, tab].filter(Boolean));
   return [
     { id: 'now', title: 'Overview', href: to() },
-    { id: 'partitions', title: found.type === 'share' ? 'Partitions' : 'Partitions and offsets', href: to('partitions') },
-    found.type === 'share' && { id: 'records', title: 'Records in flight', href: to('records') },
-    found.type === 'streams' && { id: 'tasks', title: 'Tasks', href: to('tasks') },
-    found.type === 'streams' && { id: 'topology', title: 'Topology', href: to('topology') },
-  ].filter(Boolean);
+    { id: 'partitions', title: partitionsOf(found), href: to('partitions') },
+    ...typeOf(found).parts.map(({ id, title }) => ({ id, title, href: to(id) })),
+  ];
 }
 
 function Part({ tab, found, path, clock }) {
   if (tab === 'partitions') return html`<${Partitions} found=${found} path=${path} clock=${clock} />`;
-  if (tab === 'records') return html`<${ShareRecords} group=${found.group} />`;
-  if (tab === 'tasks') return html`<${Tasks} group=${found.group} />`;
-  if (tab === 'topology') return html`<${Topology} group=${found.group} />`;
+  const part = typeOf(found).parts.find(({ id }) => id === tab);
+  if (part) return html`<${part.view} group=${found.group} />`;
   return html`<${Why} path=${path} /><${First} found=${found} path=${path} clock=${clock} /><${Members} group=${found} path=${path} />`;
 }
 
@@ -97,13 +103,13 @@ function Partitions({ found, path, clock }) {
     const page = await get(`${path}/partitions`, { offset, limit });
     return { rows: page.partitions, total: page.total };
   };
-  const share = found.type === 'share';
+  const { commits } = typeOf(found);
   return html`<${Section} title="Partitions" fill
-    note=${share ? 'Who may read what' : 'What is committed, how far behind it is, and when it expires if nothing happens'}>
+    note=${!commits ? 'Who may read what' : 'What is committed, how far behind it is, and when it expires if nothing happens'}>
     <${VirtualTable} label="Partitions" load=${load} version=${version} source=${path}
       href=${(row) => href('topics', row.topic, 'records', { partition: row.partition, offset: row.offset })}
       empty=${html`<${Empty} title="No partitions">It has committed nothing, and nobody in it is assigned anything.<//>`}
-      columns=${columns(share, clock)} /><//>`;
+      columns=${columns(commits, clock)} /><//>`;
 }
 
 const FIRST = 12;
@@ -111,23 +117,23 @@ const FIRST = 12;
 /** The first few partitions, for who looks at the group as a whole. */
 function First({ found, path, clock }) {
   const data = useData(`${path}/partitions`, { limit: FIRST }, { subjects: [...SUBJECTS, 'topics', 'transactions', 'nodes'] });
-  return html`<${Section} title=${found.type === 'share' ? 'Partitions' : 'Partitions and offsets'}
+  return html`<${Section} title=${partitionsOf(found)}
     actions=${data.data?.total > FIRST ? html`<a href=${href('groups', found.group, 'partitions')}>All ${number(data.data.total)}</a>` : null}>
     <${Loaded} of=${data}>${(seen) => html`<${Table} label="Partitions" rows=${seen.partitions} rowKey=${(row) => `${row.topic}-${row.partition}`}
       href=${(row) => href('topics', row.topic, 'records', { partition: row.partition, offset: row.offset })}
       empty=${html`<div class="card"><${Empty} title="No partitions">It has committed nothing, and nobody in it is assigned anything.<//></div>`}
-      columns=${columns(found.type === 'share', clock)} />`}<//><//>`;
+      columns=${columns(typeOf(found).commits, clock)} />`}<//><//>`;
 }
 
-const columns = (share, clock) => [
+const columns = (commits, clock) => [
   { key: 'topic', title: 'Partition', width: 'minmax(100px, 1.6fr)', render: (row) => html`<${Name}>${row.topic}-${row.partition}<//>` },
   { key: 'client_id', title: 'Owner', width: 'minmax(70px, 1fr)', narrow: false,
     render: (row) => (row.member_id ? html`<span title=${row.member_id}>${row.client_id || row.member_id}</span>` : html`<span class="faint">nobody</span>`) },
-  ...(share ? [] : [
+  ...(!commits ? [] : [
     { key: 'offset', title: 'Committed', width: '80px', align: 'end', render: (row) => (row.offset === null ? html`<span class="faint">–</span>` : number(row.offset)) },
   ]),
   { key: 'log_end_offset', title: 'Log end', width: '80px', align: 'end', narrow: false, render: end },
-  ...(share ? [] : [
+  ...(!commits ? [] : [
     { key: 'lag', title: 'Lag', width: '64px', align: 'end', render: (row) => (row.lag > 0 ? html`<b>${number(row.lag)}</b>` : row.lag === null ? '–' : '0') },
     { key: 'committed_ms', title: 'Committed at', width: '142px', narrow: false, render: (row) => html`<${Moment} ms=${row.committed_ms} />` },
     { key: 'expires_at_ms', title: 'Expires', width: 'minmax(120px, 2.2fr)', render: (row) => expires(row, clock) },
