@@ -28,6 +28,7 @@ from kafkastub.state.groups import coordinator_of
 from kafkastub.views.groups import MemberView, hold_revocation, release_revocation, view
 from kafkastub.views.groups import set_target as set_target_of
 from kafkastub.views.lag import measured
+from kafkastub.views.of_groups import AnyGroup
 from kafkawire.errors import ErrorCode, KafkaError
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from kafkastub.state.broker_state import BrokerState
 
 
-class GroupInfo(BaseModel):
+class GroupInfo(Told):
     """A group."""
 
     model_config = example(
@@ -98,6 +99,7 @@ class OffsetInfo(BaseModel):
     lag: int | None
 
 
+@tells(AnyGroup, without=("group_id", "epoch", "assignor"))
 class GroupDetail(GroupInfo):
     """A group with its members and offsets."""
 
@@ -220,16 +222,16 @@ def _add_targets(router: APIRouter, hosted: Hosted) -> None:
 def _detail(state: BrokerState, group: Group, offsets: list[OffsetInfo]) -> GroupDetail:
     since, described = group.state_timestamp, group.described()
     found = view(state, group.group_id)
-    return GroupDetail(
-        **group_info(state, group).model_dump(),
-        generation=described.generation,
-        target_epoch=None if found is None else found.target_epoch,
-        protocol=described.protocol if found is None else found.assignor,
-        leader=described.leader,
-        state_since=None if since is None else iso(since),
-        member_list=_members(described, {} if found is None else found.members),
-        offset_list=offsets,
-    )
+    told = {
+        "generation": described.generation,
+        "target_epoch": None if found is None else found.target_epoch,
+        "protocol": described.protocol if found is None else found.assignor,
+        "leader": described.leader,
+        "state_since": None if since is None else iso(since),
+        "member_list": _members(described, {} if found is None else found.members),
+        "offset_list": offsets,
+    }
+    return GroupDetail.of((vars(found) if found else {}) | group_info(state, group).model_dump() | told)
 
 
 def group_info(state: BrokerState, group: Group) -> GroupInfo:
