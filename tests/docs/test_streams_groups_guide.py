@@ -14,6 +14,7 @@ import httpx
 import pytest
 
 from kafkastub import KafkaStub
+from kafkastub.stub.of_groups import GroupOfType
 from kafkastub.stub.streams_groups import StubStreamsGroup
 from kafkastub.views.streams_groups import StreamsMemberView, SubtopologyView, TaskView, TopologyView
 from kafkawire.messages.streams_group_heartbeat_request import Subtopology, Topology
@@ -54,7 +55,8 @@ def test_the_tables_name_all_that_is_told() -> None:
     told = set(re.findall(r"`(?:group\[[^`]*|(\w+)(?:\(\w*\))?)`", rows))
     fields = {*StreamsMemberView.__dataclass_fields__, *TaskView._fields, *TopologyView._fields}
     fields |= set(SubtopologyView.__dataclass_fields__) | {"inputs", "stateful"}
-    group = {name for name in vars(StubStreamsGroup) if not name.startswith("_")} - {"view", "end_session", "shut_down"}
+    named = {*vars(GroupOfType), *vars(StubStreamsGroup)} - {"view", "end_session", "shut_down"}
+    group = {name for name in named if not name.startswith("_")}
     assert told >= fields | group
 
 

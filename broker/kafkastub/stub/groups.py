@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
-from kafkastub.stub.of_groups import GroupHold, GroupsOfType, check_wait, known, once_loaded
+from kafkastub.stub.of_groups import GroupHold, GroupOfType, GroupsOfType, check_wait
 from kafkastub.stub.waiting import wait_until
-from kafkawire.errors import ErrorCode, KafkaError
+from kafkastub.views.group_waits import DEAD, GROUP_STATES, state_and_size, state_named, unassigned, unknown
+from kafkastub.views.groups import GroupView, MemberView, hold_revocation, release_revocation, set_target, view
+from kafkawire.errors import ErrorCode
 
 if TYPE_CHECKING:
     from kafkastub.server.broker import Broker
     from kafkastub.stub.runner import Runner
-    from kafkastub.views.groups import GroupView, MemberView
-
-T = TypeVar("T")
 TopicPartition = tuple[str, int]
 
 
@@ -27,8 +26,6 @@ class RevocationHold(GroupHold):
 
     def release(self) -> None:
         """What the member says from its next heartbeat on counts again. Releasing twice does no harm."""
-        from kafkastub.views.groups import release_revocation
-
         broker = self._runner.running()
         self._runner.call(lambda: release_revocation(broker.state, self.group_id, self.member_id))
 
@@ -36,39 +33,25 @@ class RevocationHold(GroupHold):
         return f"<hold of what {self.member_id!r} of group {self.group_id!r} revokes>"
 
 
-class StubGroup:
-    """One group: every attribute tells what it is now. KeyError where it is gone.
+class StubGroup(GroupOfType[GroupView, MemberView]):
+    """One group of any type: every attribute tells what it is now. KeyError where it is gone.
 
     A member is named by its member id, its group instance id, or its client id.
     """
 
-    def __init__(self, runner: Runner, group_id: str) -> None:
-        self._runner = runner
-        self.group_id = group_id
+    _look = staticmethod(view)
+    _missing = (ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,)
+    _refused = ValueError
 
     def __setattr__(self, name: str, value: object) -> None:
         if name != "group_id" and not name.startswith("_") and not hasattr(type(self), name):
             raise AttributeError(f"nothing of a group is set by {name!r}: only its `target` can be set")
         super().__setattr__(name, value)
 
-    def view(self) -> GroupView:
-        """All that can be told of it, of one moment."""
-        return once_loaded(self._runner, lambda broker: _view(broker, self.group_id))
-
     @property
     def type(self) -> str:
         """ "classic", "consumer", "share" (see `stub.share_groups`) or "streams" (see `stub.streams_groups`)."""
         return self.view().type
-
-    @property
-    def state(self) -> str:
-        """As Kafka names it: "Stable"."""
-        return self.view().state
-
-    @property
-    def epoch(self) -> int:
-        """The group's epoch; the generation of a classic group."""
-        return self.view().epoch
 
     @property
     def target_epoch(self) -> int | None:
@@ -79,15 +62,6 @@ class StubGroup:
     def assignor(self) -> str | None:
         """What computes who is to have what: "uniform", "range"."""
         return self.view().assignor
-
-    @property
-    def members(self) -> dict[str, MemberView]:
-        """Its members by member id, each with what it has, is to let go of, and is to have in the end."""
-        return self.view().members
-
-    def member(self, name: str) -> MemberView:
-        """One member. Raises KeyError."""
-        return self.view().member(name)
 
     @property
     def target(self) -> dict[str, tuple[TopicPartition, ...]]:
@@ -107,10 +81,8 @@ class StubGroup:
         Raises KeyError for a member or a partition that there is not, ValueError for a partition that is given twice,
         for a topic that the member does not subscribe to and for a classic group, TypeError.
         """
-        from kafkastub.views.groups import set_target
-
         checked = {name: _partitions(name, partitions) for name, partitions in _target(target).items()}
-        self._act(lambda broker: set_target(broker.state, self.group_id, checked, *broker.clock.both()))
+        self._done(lambda broker, _: set_target(broker.state, self.group_id, checked, *broker.clock.both()))
 
     def hold_revocation(self, member: str) -> RevocationHold:
         """From now on what the member says it has let go of does not count: its partitions stay with it.
@@ -120,39 +92,8 @@ class StubGroup:
 
         Raises KeyError for a member that there is not, ValueError for a classic group.
         """
-        from kafkastub.views.groups import hold_revocation
-
-        member_id = self._act(lambda broker: hold_revocation(broker.state, self.group_id, member))
+        member_id = self._done(lambda broker, _: hold_revocation(broker.state, self.group_id, member))
         return RevocationHold(self._runner, self.group_id, member_id)
-
-    def end_session(self, member: str) -> None:
-        """Do at once what the end of this member's session does: it is out, and the others get what it had.
-
-        So is a consumer that has died. One that lives is told UNKNOWN_MEMBER_ID by its next heartbeat, and joins
-        again. Groups of both protocols have that.
-
-        Raises KeyError for a member that there is not, ValueError for one that waits for a rebalance of a classic
-        group: that keeps its session alive.
-        """
-        from kafkastub.views.groups import end_session
-
-        self._act(lambda broker: end_session(broker.state, self.group_id, member, *broker.clock.both()))
-
-    def _act(self, work: Callable[[Broker], T]) -> T:
-        def there(broker: Broker) -> T:
-            _view(broker, self.group_id)
-            return work(broker)
-
-        try:
-            return once_loaded(self._runner, there)
-        except KafkaError as error:
-            said = error.message or error.code.name
-            if error.code is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
-                raise KeyError(said) from None
-            raise ValueError(said) from None
-
-    def __repr__(self) -> str:
-        return f"<group {self.group_id!r}>"
 
 
 class StubGroups(GroupsOfType[StubGroup]):
@@ -161,14 +102,7 @@ class StubGroups(GroupsOfType[StubGroup]):
     Iterating gives their ids, in the order in which they came. Raises StubError while the coordinator is being loaded.
     """
 
-    def _one(self, group_id: str) -> StubGroup:
-        return StubGroup(self._runner, group_id)
-
-
-def _view(broker: Broker, group_id: str) -> GroupView:
-    from kafkastub.views.groups import view
-
-    return known(view(broker.state, group_id), f"group {group_id!r}")
+    _one = StubGroup
 
 
 def _target(target: object) -> Mapping[str, Iterable[TopicPartition]]:
@@ -204,8 +138,6 @@ def _index(value: object) -> int:
 
 def wait_group(runner: Runner, group: str, state: str, members: int | None, timeout: float) -> None:
     """`KafkaStub.wait_group`. Raises GroupTimeout after `timeout` seconds, TypeError, ValueError."""
-    from kafkastub.views.group_waits import DEAD, GROUP_STATES, state_and_size, state_named
-
     check_wait(group, timeout)
     if not isinstance(state, str):
         raise TypeError(f"state={state!r} is refused: one of {', '.join(GROUP_STATES)} is wanted")
@@ -234,9 +166,6 @@ def wait_assigned(
     runner: Runner, group: str, assignment: Mapping[str, Iterable[TopicPartition]], timeout: float
 ) -> None:
     """`KafkaStub.wait_assigned`. Raises GroupTimeout after `timeout` seconds, TypeError, ValueError."""
-    from kafkastub.views.group_waits import unassigned, unknown
-    from kafkastub.views.groups import view
-
     check_wait(group, timeout)
     if not _target(assignment):
         raise ValueError("assignment={} is refused: it names nobody to wait for; wait_group waits for a whole group")

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from kafkastub.stub.errors import StubError
-from kafkastub.stub.of_groups import GroupsOfType, check_wait, configure, end_session, known, of_one
-from kafkastub.stub.waiting import wait_until_nothing
-
-if TYPE_CHECKING:
-    from kafkastub.server.broker import Broker
-    from kafkastub.stub.runner import Runner
-    from kafkastub.views.streams_groups import StreamsGroupView, StreamsMemberView, TaskView, TopologyView
+from kafkastub.stub.of_groups import ConfiguredGroups, GroupOfType, check_wait, of_one
+from kafkastub.views.streams_group_waits import Wanted
+from kafkastub.views.streams_groups import (
+    StreamsGroupView,
+    StreamsMemberView,
+    TaskView,
+    TopologyView,
+    ask_for_shutdown,
+    task_view,
+    view,
+)
 
 Task = tuple[str, int]
 
@@ -20,30 +24,15 @@ STATUSES: Final = ("MISSING_SOURCE_TOPICS", "INCORRECTLY_PARTITIONED_TOPICS", "M
 """What a group can lack."""
 
 
-class StubStreamsGroup(Mapping[Task, "TaskView"]):
+class StubStreamsGroup(GroupOfType[StreamsGroupView, StreamsMemberView], Mapping[Task, TaskView]):
     """One streams group: every attribute tells what it is now. KeyError where it is gone.
 
     `group["0", 1]` is a task, partition 1 of subtopology 0, as it is at this moment; iterating gives all tasks, as far
     as it is known how many there are. A member is named by its member id, its group instance id, or its client id.
     """
 
-    def __init__(self, runner: Runner, group_id: str) -> None:
-        self._runner = runner
-        self.group_id = group_id
-
-    def view(self) -> StreamsGroupView:
-        """The group with its topology and members, of one moment."""
-        return of_one(self._runner, lambda broker: _view(broker, self.group_id))
-
-    @property
-    def state(self) -> str:
-        """ "Empty", "NotReady" (something is missing), "Assigning", "Reconciling" or "Stable"."""
-        return self.view().state
-
-    @property
-    def epoch(self) -> int:
-        """The group's epoch."""
-        return self.view().epoch
+    _kind = "streams group"
+    _look = staticmethod(view)
 
     @property
     def target_epoch(self) -> int:
@@ -58,17 +47,7 @@ class StubStreamsGroup(Mapping[Task, "TaskView"]):
     @property
     def status(self) -> str | None:
         """What its members are told that it lacks: "MISSING_SOURCE_TOPICS"; None where nothing is."""
-        topology = self.topology
-        return None if topology is None else topology.status
-
-    @property
-    def members(self) -> dict[str, StreamsMemberView]:
-        """Its members by member id, each with the tasks that it has, is to let go of, and is to have in the end."""
-        return self.view().members
-
-    def member(self, name: str) -> StreamsMemberView:
-        """One member. Raises KeyError."""
-        return self.view().member(name)
+        return self.view().status
 
     @property
     def shutdown_by(self) -> str | None:
@@ -77,10 +56,8 @@ class StubStreamsGroup(Mapping[Task, "TaskView"]):
 
     def __getitem__(self, task: Task) -> TaskView:
         """A task: who works on it, and who keeps its state. Raises KeyError for one that there is not, TypeError."""
-        from kafkastub.views.streams_groups import task_view
-
         checked = _task(task)
-        return of_one(self._runner, lambda broker: task_view(broker.state, _view(broker, self.group_id), checked))
+        return self._done(lambda broker, found: task_view(broker.state, found, checked))
 
     def __iter__(self) -> Iterator[Task]:
         return iter(self.view().tasks)
@@ -88,22 +65,12 @@ class StubStreamsGroup(Mapping[Task, "TaskView"]):
     def __len__(self) -> int:
         return len(self.view().tasks)
 
-    def end_session(self, member: str) -> None:
-        """Do at once what the end of this member's session does: it is out, and its tasks are the others'.
-
-        So is an instance that has died. One that lives is told UNKNOWN_MEMBER_ID by its next heartbeat, and joins
-        again. Raises KeyError for a member that there is not.
-        """
-        end_session(self._runner, self.group_id, member, _view)
-
     def shut_down(self, member: str) -> None:
         """Let this member want the whole application to end, as one whose exception handler says SHUTDOWN_APPLICATION.
 
         Every member is told so from its next heartbeat on, until the group is empty. Raises KeyError for a member that
         there is not.
         """
-        from kafkastub.views.streams_groups import ask_for_shutdown
-
         of_one(self._runner, lambda broker: ask_for_shutdown(broker.state, self.group_id, member))
 
     def __repr__(self) -> str:
@@ -114,23 +81,14 @@ class StubStreamsGroup(Mapping[Task, "TaskView"]):
         return f"<streams group {self.group_id!r}, {found.state} with {len(found.members)} members>"
 
 
-class StubStreamsGroups(GroupsOfType[StubStreamsGroup]):
+class StubStreamsGroups(ConfiguredGroups[StubStreamsGroup]):
     """Every streams group: `stub.streams_groups["app"]["0", 1].active` (docs/streams-groups.md).
 
     Iterating gives their ids, in the order in which they came. Raises StubError while the coordinator is being loaded.
     """
 
     _type = "streams"
-
-    def _one(self, group_id: str) -> StubStreamsGroup:
-        return StubStreamsGroup(self._runner, group_id)
-
-    def configure(self, group: str, configs: Mapping[str, object]) -> None:
-        """Configure a group: `configure("app", {"streams.num.standby.replicas": 1})`. It need not be there yet.
-
-        None takes a configuration away. Raises ValueError for what Kafka would refuse, with its words, TypeError.
-        """
-        configure(self._runner, group, configs)
+    _one = StubStreamsGroup
 
     def wait(
         self,
@@ -156,24 +114,13 @@ class StubStreamsGroups(GroupsOfType[StubStreamsGroup]):
 
         Raises GroupTimeout after `timeout` seconds, ValueError for a status that there is not, TypeError.
         """
-        from kafkastub.views.streams_group_waits import Wanted, missing
-
         check_wait(group, timeout)
         if status is not None and status not in STATUSES:
             raise ValueError(f"status={status!r}: a group lacks {', '.join(STATUSES)}")
         if members is not None and (not isinstance(members, int) or isinstance(members, bool) or members < 0):
             raise TypeError(f"members={members!r}: a number is wanted")
         tasks = (_tasks("active", active), _tasks("standby", standby), _tasks("warmup", warmup))
-        wanted = Wanted(*tasks, status, members)
-
-        whom = f"streams group {group!r}"
-        wait_until_nothing(self._runner, lambda state: missing(state, group, wanted), whom, timeout)
-
-
-def _view(broker: Broker, group_id: str) -> StreamsGroupView:
-    from kafkastub.views.streams_groups import view
-
-    return known(view(broker.state, group_id), f"streams group {group_id!r}")
+        self._wait(group, Wanted(*tasks, status, members), timeout)
 
 
 def _tasks(role: str, wanted: object) -> dict[str, tuple[Task, ...]] | None:

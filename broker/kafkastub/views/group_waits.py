@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Final, NamedTuple
+from dataclasses import dataclass
+from typing import Final
 
 from kafkastub.state.broker_state import BrokerState
-from kafkastub.views.groups import GroupView, MemberView, TopicPartition
+from kafkastub.views.groups import GroupView, MemberView, TopicPartition, view
 from kafkastub.views.lag import behind
-from kafkastub.views.of_groups import differences
+from kafkastub.views.of_groups import Awaited, differences
 
 DEAD: Final = "Dead"
 GROUP_STATES: Final = (
@@ -17,7 +18,8 @@ GROUP_STATES: Final = (
 """Of groups of any type; one that does not exist is Dead."""
 
 
-class Wanted(NamedTuple):
+@dataclass(frozen=True)
+class Wanted(Awaited):
     """What is waited for; what is None does not matter.
 
     Attributes:
@@ -31,13 +33,21 @@ class Wanted(NamedTuple):
     lag: int | None = None
     topic: str | None = None
 
+    def missing(self, state: BrokerState, group_id: str) -> str | None:
+        name, members = state_and_size(state, group_id)
+        if (self.state or name).lower() != name.lower() or self.members not in (None, members):
+            return "does not exist" if name == DEAD else f"is {name} with {members} member{'' if members == 1 else 's'}"
+        return None if self.lag is None else behind(state, group_id, self.topic, self.lag)
 
-def missing(state: BrokerState, group_id: str, wanted: Wanted) -> str | None:
-    """What is not as it is to be, in words; None where all is."""
-    name, members = state_and_size(state, group_id)
-    if (wanted.state or name).lower() != name.lower() or wanted.members not in (None, members):
-        return "does not exist" if name == DEAD else f"is {name} with {members} member{'' if members == 1 else 's'}"
-    return None if wanted.lag is None else behind(state, group_id, wanted.topic, wanted.lag)
+
+@dataclass(frozen=True)
+class WantedAssignment(Awaited):
+    """Who is waited for to have what."""
+
+    assignment: Mapping[str, Iterable[TopicPartition]]
+
+    def missing(self, state: BrokerState, group_id: str) -> str | None:
+        return "; ".join(unassigned(view(state, group_id), self.assignment)) or None
 
 
 def state_and_size(state: BrokerState, group_id: str) -> tuple[str, int]:

@@ -67,6 +67,18 @@ class AnyGroup(Generic[Member]):
         return member_named(self.group_id, self.members, name)
 
 
+class Awaited:
+    """What a group is waited for to become."""
+
+    def missing(self, state: BrokerState, group_id: str) -> str | None:
+        """What is not as it is to be, in words; None where all is."""
+        raise NotImplementedError
+
+    def watched(self, state: BrokerState) -> list[list[Callable[[], None]]]:
+        """Who is told when something of that may have changed."""
+        return [state.group_watchers]
+
+
 def group_ids(state: BrokerState, group_type: str | None = None) -> list[str]:
     """The groups of one type, or all, in the order in which they came."""
     groups = state.coordinator.groups

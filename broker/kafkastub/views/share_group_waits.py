@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 
 from kafkastub.state.broker_state import BrokerState
+from kafkastub.views.of_groups import Awaited
 from kafkastub.views.share_groups import ACQUIRED, STATES, SharePartitionView, partition_view, view
 
 
-class Wanted(NamedTuple):
+@dataclass(frozen=True)
+class Wanted(Awaited):
     """What is waited for of a share group's records; what is None does not matter.
 
     Attributes:
@@ -23,26 +25,27 @@ class Wanted(NamedTuple):
     held: int | None = None
     lag: int | None = None
 
+    def missing(self, state: BrokerState, group_id: str) -> str | None:
+        found = view(state, group_id)
+        if found is None:
+            return "does not exist"
+        topic = self.topic
+        if topic is not None and state.cluster.topic(topic) is None:
+            return f"has read nothing of topic {topic!r}, which does not exist"
+        places = [place for place in found.partitions if topic in (None, place[0])]
+        if not places:
+            return "has read nothing" if topic is None else f"has read nothing of topic {topic!r}"
+        seen = [partition_view(state, group_id, name, index, 0, {}) for name, index in places]
+        acquired = sum(one.count(ACQUIRED) for one in seen)
+        held = sum(len(some.offsets) for one in seen for some in one.ranges if some.held)
+        if self.acquired is not None and acquired < self.acquired:
+            return f"has {acquired} records in its members' hands instead of {self.acquired}"
+        if self.held is not None and held < self.held:
+            return f"has {held} records whose acknowledgements are held instead of {self.held}"
+        return None if self.lag is None else _behind(seen, self.lag)
 
-def missing(state: BrokerState, group_id: str, wanted: Wanted) -> str | None:
-    """What is not as it is to be, in words; None where all is."""
-    found = view(state, group_id)
-    if found is None:
-        return "does not exist"
-    topic = wanted.topic
-    if topic is not None and state.cluster.topic(topic) is None:
-        return f"has read nothing of topic {topic!r}, which does not exist"
-    places = [place for place in found.partitions if topic in (None, place[0])]
-    if not places:
-        return "has read nothing" if topic is None else f"has read nothing of topic {topic!r}"
-    seen = [partition_view(state, group_id, name, index, 0, {}) for name, index in places]
-    acquired = sum(one.count(ACQUIRED) for one in seen)
-    held = sum(len(some.offsets) for one in seen for some in one.ranges if some.held)
-    if wanted.acquired is not None and acquired < wanted.acquired:
-        return f"has {acquired} records in its members' hands instead of {wanted.acquired}"
-    if wanted.held is not None and held < wanted.held:
-        return f"has {held} records whose acknowledgements are held instead of {wanted.held}"
-    return None if wanted.lag is None else _behind(seen, wanted.lag)
+    def watched(self, state: BrokerState) -> list[list[Callable[[], None]]]:
+        return [state.group_watchers, state.share_partitions.watchers]
 
 
 def _behind(seen: Iterable[SharePartitionView], at_most: int) -> str | None:

@@ -6,7 +6,7 @@ what is in whose hands at this moment, which Kafka shows nobody.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -69,6 +69,7 @@ class RecordsView(NamedTuple):
         return self.state in (ACKNOWLEDGED, ARCHIVED) and not self.held
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class SharePartitionView:
     """A partition as a share group reads it, at one moment.
 
@@ -79,23 +80,13 @@ class SharePartitionView:
         is_loaded: a member has read of it since its leader began; else `ranges` is what was kept of it.
     """
 
-    def __init__(
-        self,
-        group_id: str,
-        topic: str,
-        partition: int,
-        start: int | None,
-        end: int,
-        ranges: Iterable[RecordsView],
-        is_loaded: bool,
-    ) -> None:
-        self.group_id = group_id
-        self.topic = topic
-        self.partition = partition
-        self.start = start
-        self.end = end
-        self.ranges = tuple(ranges)
-        self.is_loaded = is_loaded
+    group_id: str
+    topic: str
+    partition: int
+    start: int | None
+    end: int
+    ranges: tuple[RecordsView, ...] = ()
+    is_loaded: bool = False
 
     @cached_property
     def available(self) -> dict[int, RecordsView]:
@@ -201,7 +192,7 @@ def partition_view(
         raise KeyError(f"there is no partition {topic}-{index}")
     end = _end(state, group_id, log)
     if not state.has_share_partitions:
-        return SharePartitionView(group_id, topic, index, None, end, (), False)
+        return SharePartitionView(group_id, topic, index, None, end)
     live = _live(state, group_id, found, index)
     if live is not None:
         start = live.partition.start_offset
@@ -229,9 +220,9 @@ def _kept(state: BrokerState, group_id: str, topic: Topic, index: int, end: int)
         SharePartitionKey(group_id, topic.topic_id, index)
     )
     if known is None or known.start_offset == _UNKNOWN:
-        return SharePartitionView(group_id, topic.name, index, None, end, (), False)
+        return SharePartitionView(group_id, topic.name, index, None, end)
     ranges = _whole(map(_of_batch, known.batches), known.start_offset, end)
-    return SharePartitionView(group_id, topic.name, index, known.start_offset, end, ranges, False)
+    return SharePartitionView(group_id, topic.name, index, known.start_offset, end, ranges)
 
 
 def _of_batch(batch: StateBatch) -> RecordsView:
@@ -251,18 +242,19 @@ def _seen(one: View, clients: Mapping[str, str], timer_ms: int) -> RecordsView:
     )
 
 
-def _whole(ranges: Iterable[RecordsView], start: int, end: int) -> Iterator[RecordsView]:
+def _whole(ranges: Iterable[RecordsView], start: int, end: int) -> tuple[RecordsView, ...]:
     """All from start to end: what nothing is known of was delivered to nobody."""
-    at = start
+    whole, at = [], start
     for one in ranges:
         if one.last < at:
             continue
         if one.first > at:
-            yield RecordsView(at, one.first - 1, AVAILABLE)
-        yield one._replace(first=max(one.first, at))
+            whole.append(RecordsView(at, one.first - 1, AVAILABLE))
+        whole.append(one._replace(first=max(one.first, at)))
         at = one.last + 1
     if at < end:
-        yield RecordsView(at, end - 1, AVAILABLE)
+        whole.append(RecordsView(at, end - 1, AVAILABLE))
+    return tuple(whole)
 
 
 def hold_acknowledgements(state: BrokerState, group_id: str) -> None:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from dataclasses import dataclass, replace
 
 from kafkastub.state.broker_state import BrokerState
-from kafkastub.views.of_groups import differences, shown
+from kafkastub.views.of_groups import Awaited, differences, shown
 from kafkastub.views.streams_groups import ROLES, StreamsGroupView, StreamsMemberView, Task, view
 
 
-class Wanted(NamedTuple):
+@dataclass(frozen=True)
+class Wanted(Awaited):
     """What is waited for; what is None does not matter.
 
     With none of it, or `members` alone, every task is worked on, and all is settled.
@@ -27,27 +28,25 @@ class Wanted(NamedTuple):
     status: str | None = None
     members: int | None = None
 
-
-def missing(state: BrokerState, group_id: str, wanted: Wanted) -> str | None:
-    """What is not as it is to be, in words; None where all is."""
-    found = view(state, group_id)
-    if found is None:
-        return "does not exist"
-    status, message = found.status, found.status_message
-    if wanted.members is not None and wanted.members != len(found.members):
-        return f"is {found.state} with {len(found.members)} members instead of {wanted.members}"
-    if wanted._replace(members=None) == Wanted():
-        if wanted.members == 0:
-            return None
-        why = f" ({status}: {message})" if status else ""
-        if found.state != "Stable":
-            return f"is {found.state}{why} with {len(found.members)} members"
-        idle = set(found.tasks).difference(*(one.tasks.active for one in found.members.values()))
-        return f"is Stable, and nobody works on {shown(sorted(idle))}" if idle or not found.tasks else None
-    if wanted.status is not None and wanted.status != status:
-        return f"lacks {f'{status}: {message}' if status else 'nothing'}, {wanted.status} was waited for"
-    said = [one for role in ROLES for one in _differences(found, role, getattr(wanted, role) or {})]
-    return "is not assigned like that: " + "; ".join(said) if said else None
+    def missing(self, state: BrokerState, group_id: str) -> str | None:
+        found = view(state, group_id)
+        if found is None:
+            return "does not exist"
+        status, message = found.status, found.status_message
+        if self.members is not None and self.members != len(found.members):
+            return f"is {found.state} with {len(found.members)} members instead of {self.members}"
+        if replace(self, members=None) == Wanted():
+            if self.members == 0:
+                return None
+            why = f" ({status}: {message})" if status else ""
+            if found.state != "Stable":
+                return f"is {found.state}{why} with {len(found.members)} members"
+            idle = set(found.tasks).difference(*(one.tasks.active for one in found.members.values()))
+            return f"is Stable, and nobody works on {shown(sorted(idle))}" if idle or not found.tasks else None
+        if self.status is not None and self.status != status:
+            return f"lacks {f'{status}: {message}' if status else 'nothing'}, {self.status} was waited for"
+        said = [one for role in ROLES for one in _differences(found, role, getattr(self, role) or {})]
+        return "is not assigned like that: " + "; ".join(said) if said else None
 
 
 def _differences(found: StreamsGroupView, role: str, wanted: Mapping[str, Iterable[Task]]) -> Iterable[str]:

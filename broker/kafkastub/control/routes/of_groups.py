@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
 from fastapi import APIRouter, Request
@@ -16,7 +16,7 @@ from kafkastub.control.routes.shapes import NOT_TOO_MANY, Body, Limit, Text, bod
 from kafkastub.control.waiting import LONGEST_WAIT, MOST_WAITING, while_there
 from kafkastub.state.groups import check_loaded
 from kafkastub.views.groups import end_session
-from kafkastub.views.of_groups import configure, group_ids
+from kafkastub.views.of_groups import Awaited, configure, group_ids
 from kafkawire.errors import ErrorCode, KafkaError
 
 if TYPE_CHECKING:
@@ -24,8 +24,9 @@ if TYPE_CHECKING:
     from kafkastub.state.broker_state import BrokerState
 
 T = TypeVar("T")
+C = TypeVar("C", bound="ConfigsTold")
 
-Timeout = Annotated[float, Field(ge=0, le=LONGEST_WAIT, allow_inf_nan=False, description="seconds")]
+Timeout = Annotated[float, Field(ge=0, le=LONGEST_WAIT, allow_inf_nan=False, strict=False, description="seconds")]
 Configs = Annotated[
     dict[Text, Text | StrictBool | StrictInt | StrictFloat | None],
     Field(max_length=100, description="null takes one away"),
@@ -37,6 +38,19 @@ class GroupsQuery(Body):
     """How much."""
 
     limit: Limit = 1000
+
+
+class ConfigsGiven(Body):
+    """Configurations of a group."""
+
+    configs: Configs
+
+
+class ConfigsTold(BaseModel):
+    """What a group is configured for itself."""
+
+    group: str
+    configs: dict[str, str]
 
 
 class MemberGiven(Body):
@@ -110,70 +124,53 @@ def done(hosted: Hosted, group: str, work: Callable[[], T]) -> T:
         raise Problem(404, str(error.args[0]), ErrorCode.UNKNOWN_MEMBER_ID.name) from None
 
 
-def configured(hosted: Hosted, group: str, configs: Mapping[str, object]) -> dict[str, str]:
-    """What a group has for itself, with these. Raises Problem."""
+def configured(hosted: Hosted, group: str, given: ConfigsGiven, told: type[C]) -> C:
+    """Configure a group; what it has for itself then. Raises Problem."""
     state = loaded(hosted)
-    done(hosted, group, lambda: configure(state, group, configs))
-    return state.cluster.group_configs.get(group, {})
+    done(hosted, group, lambda: configure(state, group, given.configs))
+    return told(group=group, configs=state.cluster.group_configs.get(group, {}))
 
 
-def not_in_time(group: str, seconds: float) -> Callable[[str | None], str]:
+def not_in_time(group: str, seconds: float, left: str | None) -> str:
     """What is said where something is still missing of a group after so many seconds."""
-    return lambda left: f"{group} {left or 'is as it is to be'} after {seconds:g} s"
+    return f"{group} {left or 'is as it is to be'} after {seconds:g} s"
 
 
 class Waits:
     """Requests of one kind that wait until a group is as they want it."""
 
-    def __init__(self, hosted: Hosted) -> None:
+    def __init__(self, hosted: Hosted, kind: str, told: Callable[[str, float, str | None], str] = not_in_time) -> None:
+        """`told` is what is said where something is left after so many seconds, of a group named with its `kind`."""
         self._hosted = hosted
+        self._kind = kind
+        self._told = told
         self._waiting = Places(MOST_WAITING, "requests are waiting")
 
-    async def until_nothing(
-        self,
-        missing: Callable[[BrokerState], str | None],
-        request: Request,
-        seconds: float,
-        told: Callable[[str | None], str],
-        more: Iterable[list[Callable[[], None]]] = (),
-    ) -> None:
-        """Wait until nothing is missing, which is looked at whenever something may have changed in a group.
-
-        Args:
-            missing: in words, what is not as it is to be.
-            told: what is said where that is still so after so many seconds.
-            more: other watchers that are told of changes.
-
-        Raises Problem.
-        """
+    async def until(self, request: Request, group: str, wanted: Awaited, seconds: float) -> BrokerState:
+        """Wait until nothing is missing, which is looked at whenever something may have changed. Raises Problem."""
         self._waiting.take(request.state.connection)
-        await while_there(request, self._until_nothing(missing, seconds, told, more))
+        await while_there(request, self._until(group, wanted, seconds))
+        return self._hosted.running().state
 
-    async def _until_nothing(
-        self,
-        missing: Callable[[BrokerState], str | None],
-        seconds: float,
-        told: Callable[[str | None], str],
-        more: Iterable[list[Callable[[], None]]],
-    ) -> None:
+    async def _until(self, group: str, wanted: Awaited, seconds: float) -> None:
         come: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
         def left() -> str | None:
             state = self._hosted.running().state  # another one after a restore
-            return "is being loaded" if state.groups.loading is not None else missing(state)
+            return "is being loaded" if state.groups.loading is not None else wanted.missing(state, group)
 
         def look() -> None:
             if not come.done() and left() is None:
                 come.set_result(None)
 
-        watchers = (self._hosted.running().state.group_watchers, *more)
+        watchers = wanted.watched(self._hosted.running().state)
         for some in watchers:
             some.append(look)
         try:
             look()
             await self._hosted.wait(come, seconds)
         except TimeoutError:
-            raise Problem(408, told(left())) from None
+            raise Problem(408, self._told(f"{self._kind} {group!r}", seconds, left())) from None
         finally:
             for some in watchers:
                 some.remove(look)

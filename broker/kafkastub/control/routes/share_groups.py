@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 from fastapi import APIRouter, Query, Request
-from pydantic import BaseModel, Field, StrictInt
+from pydantic import BaseModel, ConfigDict, Field
 
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.problems import Problem
 from kafkastub.control.routes.groups import Place
 from kafkastub.control.routes.of_groups import (
-    Configs,
+    ConfigsGiven,
+    ConfigsTold,
     GroupsQuery,
     Timeout,
     Waits,
@@ -19,13 +20,12 @@ from kafkastub.control.routes.of_groups import (
     configured,
     listed,
     loaded,
-    not_in_time,
     there,
 )
 from kafkastub.control.routes.shapes import Body, Text, body_example, example
 from kafkastub.control.routes.told import Count, Told, called, tells
 from kafkastub.views.of_groups import AnyGroup, AnyMember
-from kafkastub.views.share_group_waits import Wanted, missing
+from kafkastub.views.share_group_waits import Wanted
 from kafkastub.views.share_groups import (
     STATES,
     RecordsView,
@@ -113,24 +113,18 @@ class WaitQuery(Body):
     timeout: Timeout = 5
 
 
-class ShareWanted(Body):
+class ShareWanted(WaitQuery):
     """The same as a body."""
 
-    model_config = body_example(lag=0)
+    model_config = body_example(lag=0) | ConfigDict(strict=True)
 
     topic: Text | None = Field(None, description="of this topic alone")
-    acquired: StrictInt | None = Field(None, ge=0, description="members have so many records at least")
-    held: StrictInt | None = Field(None, ge=0, description="the acknowledgements of so many are held at least")
-    lag: StrictInt | None = Field(None, ge=0, description="of every partition so many are not done with at most")
-    timeout: Timeout = 5
 
 
-class NewConfigs(Body):
+class NewConfigs(ConfigsGiven):
     """Configurations of a group."""
 
     model_config = body_example(configs={"share.auto.offset.reset": "earliest"})
-
-    configs: Configs
 
 
 class Reached(BaseModel):
@@ -141,13 +135,10 @@ class Reached(BaseModel):
     group: str
 
 
-class Configured(BaseModel):
+class Configured(ConfigsTold):
     """What a group is configured for itself."""
 
     model_config = example(group="workers", configs={"share.auto.offset.reset": "earliest"})
-
-    group: str
-    configs: dict[str, str]
 
 
 def routes(hosted: Hosted) -> APIRouter:
@@ -167,7 +158,7 @@ def routes(hosted: Hosted) -> APIRouter:
 
     @router.put("/{group:path}/configs", summary="Configure a group, which need not be there yet")
     async def configure(group: str, body: NewConfigs) -> Configured:
-        return Configured(group=group, configs=configured(hosted, group, body.configs))
+        return configured(hosted, group, body, Configured)
 
     _add_holds(router, hosted)
     return router
@@ -195,7 +186,7 @@ def _add_holds(router: APIRouter, hosted: Hosted) -> None:
 
 def _add_wait(router: APIRouter, hosted: Hosted) -> None:
     """Before what takes any path: a group's name may hold a slash."""
-    waits = Waits(hosted)
+    waits = Waits(hosted, "share group")
 
     @router.get("/{group:path}/wait", summary="Once members have so many records, or so few are left")
     async def wait(group: str, query: Annotated[WaitQuery, Query()], request: Request) -> Reached:
@@ -205,14 +196,11 @@ def _add_wait(router: APIRouter, hosted: Hosted) -> None:
     async def wait_body(group: str, wanted: ShareWanted, request: Request) -> Reached:
         return await until(group, wanted, request)
 
-    async def until(group: str, asked: WaitQuery | ShareWanted, request: Request) -> Reached:
+    async def until(group: str, asked: WaitQuery, request: Request) -> Reached:
         if asked.acquired is asked.held is asked.lag is None:
             raise Problem(400, "nothing is waited for: acquired, held or lag is wanted")
         wanted = Wanted(asked.topic, asked.acquired, asked.held, asked.lag)
-
-        more = [hosted.running().state.share_partitions.watchers]
-        told = not_in_time(f"share group {group!r}", asked.timeout)
-        await waits.until_nothing(lambda state: missing(state, group, wanted), request, asked.timeout, told, more)
+        await waits.until(request, group, wanted, asked.timeout)
         return Reached(group=group)
 
 

@@ -6,11 +6,12 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request
-from pydantic import BaseModel, BeforeValidator, Field, StrictInt
+from pydantic import BeforeValidator, Field, StrictInt
 
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.routes.of_groups import (
-    Configs,
+    ConfigsGiven,
+    ConfigsTold,
     GroupsQuery,
     MemberGiven,
     Timeout,
@@ -20,13 +21,12 @@ from kafkastub.control.routes.of_groups import (
     done,
     listed,
     loaded,
-    not_in_time,
     there,
 )
 from kafkastub.control.routes.shapes import MOST_LISTED, Body, Names, Text, UntilRefused, body_example, example
 from kafkastub.control.routes.told import BY_KEY, Count, Pair, Told, called, tells
 from kafkastub.views.of_groups import AnyGroup
-from kafkastub.views.streams_group_waits import Wanted, missing
+from kafkastub.views.streams_group_waits import Wanted
 from kafkastub.views.streams_groups import (
     InternalTopicView,
     StreamsGroupView,
@@ -170,21 +170,16 @@ class StreamsWanted(Body):
     timeout: Timeout = 5
 
 
-class StreamsConfigs(Body):
+class StreamsConfigs(ConfigsGiven):
     """Configurations of a streams group."""
 
     model_config = body_example(configs={"streams.num.standby.replicas": 1})
 
-    configs: Configs
 
-
-class StreamsConfigured(BaseModel):
+class StreamsConfigured(ConfigsTold):
     """What a group is configured for itself."""
 
     model_config = example(group="app", configs={"streams.num.standby.replicas": "1"})
-
-    group: str
-    configs: dict[str, str]
 
 
 def routes(hosted: Hosted) -> APIRouter:
@@ -202,7 +197,7 @@ def routes(hosted: Hosted) -> APIRouter:
 
     @router.put("/{group:path}/configs", summary="Configure a streams group, which need not be there yet")
     async def configure(group: str, body: StreamsConfigs) -> StreamsConfigured:
-        return StreamsConfigured(group=group, configs=configured(hosted, group, body.configs))
+        return configured(hosted, group, body, StreamsConfigured)
 
     _add_ends(router, hosted)
     return router
@@ -223,7 +218,7 @@ def _add_ends(router: APIRouter, hosted: Hosted) -> None:
 
 def _add_wait(router: APIRouter, hosted: Hosted) -> None:
     """Before what takes any path: a group's name may hold a slash."""
-    waits = Waits(hosted)
+    waits = Waits(hosted, "streams group")
 
     @router.post("/{group:path}/wait", summary="Once every task is worked on, or members have these")
     async def wait(group: str, wanted: StreamsWanted, request: Request) -> StreamsGroupInfo:
@@ -235,9 +230,7 @@ def _add_wait(router: APIRouter, hosted: Hosted) -> None:
         return await until(group, Wanted(None, None, None, query.status, query.members), query.timeout, request)
 
     async def until(group: str, asked: Wanted, seconds: float, request: Request) -> StreamsGroupInfo:
-        told = not_in_time(f"streams group {group!r}", seconds)
-        await waits.until_nothing(lambda state: missing(state, group, asked), request, seconds, told)
-        return StreamsGroupInfo.of(_known(hosted.running().state, group))
+        return StreamsGroupInfo.of(_known(await waits.until(request, group, asked, seconds), group))
 
 
 def _given(tasks: Mapping[str, Iterable[TaskGiven]] | None) -> dict[str, tuple[Task, ...]] | None:

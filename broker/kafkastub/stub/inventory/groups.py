@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from kafkastub.stub.inventory.tables import Row, Table, cell, moment, places, some
+from kafkastub.views.groups import GroupView, view
+from kafkastub.views.of_groups import SHARE, STREAMS
+from kafkastub.views.share_groups import RecordsView, ShareGroupView, SharePartitionView, client_ids, partition_view
+from kafkastub.views.share_groups import view as share_view
+from kafkastub.views.streams_groups import StreamsGroupView, StreamsMemberView, TasksView, task_view
+from kafkastub.views.streams_groups import view as streams_view
 
 if TYPE_CHECKING:
     from kafkastub.coordinator.group import Group
     from kafkastub.server.broker import Broker
-    from kafkastub.views.groups import GroupView
-    from kafkastub.views.share_groups import RecordsView, ShareGroupView, SharePartitionView
-    from kafkastub.views.streams_groups import StreamsGroupView, StreamsMemberView, TasksView
+    from kafkastub.state.broker_state import BrokerState
+    from kafkastub.views.of_groups import AnyGroup
 
 _MOST_GROUPS: Final = 200
 _MOST_ROWS: Final = 500
@@ -21,17 +26,10 @@ _MOST_ROWS: Final = 500
 
 
 class _Seen(NamedTuple):
-    """A group as it is asked, once for all tables.
-
-    Attributes:
-        view: of one that is no streams group.
-        share, streams: what there is to one of that type.
-    """
+    """A group, and the view of its type, which is made once for all tables; None where it has none."""
 
     group: Group
-    view: GroupView | None = None
-    share: ShareGroupView | None = None
-    streams: StreamsGroupView | None = None
+    view: AnyGroup[Any] | None
 
 
 def group_tables(broker: Broker) -> list[Table]:
@@ -75,23 +73,12 @@ def _table(name: str, columns: str, rows: Callable[[], Iterator[Row]]) -> Table:
 
 
 def _look(broker: Broker, group: Group) -> _Seen:
-    state, group_id = broker.state, group.group_id
-    if group.group_type == "share":
-        from kafkastub.views.share_groups import view as share_view
-
-        share = share_view(state, group_id)
-        return _Seen(group, None if share is None else share.group, share)
-    if group.group_type == "streams":
-        from kafkastub.views.streams_groups import view as streams_view
-
-        return _Seen(group, streams=streams_view(state, group_id))
-    from kafkastub.views.groups import view
-
-    return _Seen(group, view(state, group_id))
+    looks: dict[str, Callable[[BrokerState, str], AnyGroup[Any] | None]] = {SHARE: share_view, STREAMS: streams_view}
+    return _Seen(group, looks.get(group.group_type, view)(broker.state, group.group_id))
 
 
 def _group(seen: _Seen) -> Row:
-    group, told = seen.group, seen.view or seen.streams
+    group, told = seen
     epoch = "" if told is None else str(told.epoch)
     target, assignor = (None, None) if told is None else (told.target_epoch, told.assignor)
     return (
@@ -102,15 +89,16 @@ def _group(seen: _Seen) -> Row:
 
 def _remarks(seen: _Seen) -> str:
     """What it lacks, and what a test holds of it."""
-    if seen.share is not None and seen.share.holds:
+    if isinstance(seen.view, ShareGroupView) and seen.view.holds:
         return "acknowledgements are held"
-    topology = None if seen.streams is None else seen.streams.topology
-    return "" if topology is None else ": ".join(map(cell, filter(None, (topology.status, topology.message))))
+    if not isinstance(seen.view, StreamsGroupView):
+        return ""
+    return ": ".join(map(cell, filter(None, (seen.view.status, seen.view.status_message))))
 
 
 def _members(groups: Iterable[_Seen]) -> Iterator[Row]:
-    for group, view, *_ in groups:
-        for one in view.members.values() if view is not None else ():
+    for group, found in groups:
+        for one in found.members.values() if isinstance(found, GroupView) else ():
             subscribed = "unreadable" if one.subscribed is None else ", ".join(map(cell, one.subscribed[:20]))
             yield (
                 cell(group.group_id), cell(one.member_id), cell(one.group_instance_id), cell(one.client_id),
@@ -135,11 +123,9 @@ def _offsets(broker: Broker, groups: Iterable[Group]) -> Iterator[Row]:
 
 
 def _shared(broker: Broker, groups: Iterable[_Seen]) -> Iterator[Row]:
-    from kafkastub.views.share_groups import client_ids, partition_view
-
     timer_ms = broker.clock.both()[1]
-    for group, _, share, _ in groups:
-        if share is None:
+    for group, share in groups:
+        if not isinstance(share, ShareGroupView):
             continue
         clients = client_ids(share)
         for topic, index in share.partitions:
@@ -161,8 +147,8 @@ def _range(one: RecordsView) -> str:
 
 
 def _streams_members(groups: Iterable[_Seen]) -> Iterator[Row]:
-    for group, *_, streams in groups:
-        for one in streams.members.values() if streams is not None else ():
+    for group, streams in groups:
+        for one in streams.members.values() if isinstance(streams, StreamsGroupView) else ():
             yield (
                 cell(group.group_id), cell(one.member_id), cell(one.process_id), one.state, str(one.epoch),
                 *map(places, one.tasks), _of_any_role(one.pending_revocation), _of_any_role(one.target),
@@ -174,10 +160,8 @@ def _of_any_role(tasks: TasksView) -> str:
 
 
 def _tasks(broker: Broker, groups: Iterable[_Seen]) -> Iterator[Row]:
-    from kafkastub.views.streams_groups import task_view
-
-    for group, *_, streams in groups:
-        if streams is None:
+    for group, streams in groups:
+        if not isinstance(streams, StreamsGroupView):
             continue
         for task in streams.tasks:
             one = task_view(broker.state, streams, task)
