@@ -27,7 +27,7 @@ class Pair(Told):
     @model_validator(mode="before")
     @classmethod
     def _of_tuple(cls, given: Any) -> Any:
-        return dict(zip(cls.model_fields, given, strict=True)) if isinstance(given, tuple) else given
+        return dict(zip(cls.__pydantic_fields__, given, strict=True)) if isinstance(given, tuple) else given
 
 
 def tells(view: type, *, without: Collection[str] = ()) -> Callable[[type[T]], type[T]]:
