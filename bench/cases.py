@@ -181,8 +181,8 @@ def _fetch_offsets(partitions: int, version: int) -> Callable[[Client], Message]
     return prepare
 
 
-def _heartbeat(client: Client) -> Message:
-    """Join a new group as its only member (KIP-394's dance) and sync it."""
+def join_alone(client: Client) -> tuple[JoinGroupRequest, SyncGroupRequest]:
+    """Join a new group as its only member (KIP-394's dance) and sync it; gives both requests, to be said again."""
     group = f"bench-members-{next(_number)}"
     subscription = b"\0\0" + encode(ConsumerProtocolSubscription(topics=[TOPIC], user_data=b""), 0)
     join = JoinGroupRequest(
@@ -202,15 +202,21 @@ def _heartbeat(client: Client) -> Message:
         answer = client.succeed(join, JOIN)
     elif answer.error_code:
         raise BadAnswer(f"JoinGroup was answered {ErrorCode(answer.error_code).name}")
-    member, generation = answer.member_id, answer.generation_id
+    else:
+        join.member_id = answer.member_id
     sync = SyncGroupRequest(
         group_id=group,
-        generation_id=generation,
-        member_id=member,
-        assignments=[SyncGroupRequestAssignment(member_id=member, assignment=bytes(10))],
+        generation_id=answer.generation_id,
+        member_id=answer.member_id,
+        assignments=[SyncGroupRequestAssignment(member_id=answer.member_id, assignment=bytes(10))],
     )
     client.succeed(sync, SYNC)
-    return HeartbeatRequest(group_id=group, generation_id=generation, member_id=member)
+    return join, sync
+
+
+def _heartbeat(client: Client) -> Message:
+    _, sync = join_alone(client)
+    return HeartbeatRequest(sync.group_id, sync.generation_id, sync.member_id)
 
 
 def _consumer_heartbeat(client: Client) -> Message:

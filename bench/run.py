@@ -26,6 +26,7 @@ from bench import (
     budgets,
     cases,
     codec,
+    contact,
     contestants,
     observed,
     page,
@@ -143,7 +144,7 @@ def run(plan: Plan, selected: Selection, starters: dict[str, Starter]) -> Result
 
 
 def _wire(plan: Plan, selected: Selection, starters: dict[str, Starter], results: Results) -> None:
-    chosen = [case for case in (*cases.CASES, *transactions.CASES) if case.name in selected]
+    chosen = [case for case in (*contact.CASES, *cases.CASES, *transactions.CASES) if case.name in selected]
     with_transactions = any(step in selected for steps in transactions.STEPS.values() for step in steps)
     with_shares = any(step in selected for step in (*shares.STEPS, *shares.TOGETHER))
     if not chosen and not with_transactions and not with_shares and settling.NAME not in selected:

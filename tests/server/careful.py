@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
+from kafkastub.handlers.context import ConnectionInfo
 from kafkastub.server.dispatch import Dispatcher
 from kafkastub.server.routes import Route
 from kafkawire.codec import Parts
 from kafkawire.schema import Message
+
+CLIENT: Final = ConnectionInfo(1, "/127.0.0.1", "127.0.0.1:1")
+"""Who asks, where it does not matter who: on the listener PLAINTEXT of node 1."""
 
 
 class CarefulDispatcher(Dispatcher):
@@ -15,7 +19,7 @@ class CarefulDispatcher(Dispatcher):
 
     def _compile(self, *made_of: Any) -> Route:
         route = super()._compile(*made_of)
-        route.fast_path, route.repeated = None, False
+        route.fast_path, route.memory, route.repeated = None, None, False
         return route
 
     def reply(self, route: Route, correlation_id: int, response: Message, out: Parts) -> None:

@@ -9,12 +9,14 @@ from kafkastub.security import Operation, PatternType, Permission, ResourceType
 from kafkastub.state.configs.entries import ResourceType as ConfigType
 from kafkawire.messages.add_partitions_to_txn_request import AddPartitionsToTxnRequest, AddPartitionsToTxnTopic
 from kafkawire.messages.alter_client_quotas_request import AlterClientQuotasRequest, EntityData, EntryData, OpData
+from kafkawire.messages.api_versions_request import ApiVersionsRequest
 from kafkawire.messages.create_acls_request import AclCreation, CreateAclsRequest
 from kafkawire.messages.create_partitions_request import CreatePartitionsRequest, CreatePartitionsTopic
 from kafkawire.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
 from kafkawire.messages.delete_acls_request import DeleteAclsFilter, DeleteAclsRequest
 from kafkawire.messages.delete_records_request import DeleteRecordsPartition, DeleteRecordsRequest, DeleteRecordsTopic
 from kafkawire.messages.delete_topics_request import DeleteTopicsRequest, DeleteTopicState
+from kafkawire.messages.describe_cluster_request import DescribeClusterRequest
 from kafkawire.messages.end_txn_request import EndTxnRequest
 from kafkawire.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
 from kafkawire.messages.find_coordinator_request import FindCoordinatorRequest
@@ -23,6 +25,7 @@ from kafkawire.messages.incremental_alter_configs_request import AlterableConfig
 from kafkawire.messages.incremental_alter_configs_request import AlterConfigsResource as Changed
 from kafkawire.messages.incremental_alter_configs_request import IncrementalAlterConfigsRequest
 from kafkawire.messages.init_producer_id_request import InitProducerIdRequest
+from kafkawire.messages.metadata_request import MetadataRequest, MetadataRequestTopic
 from kafkawire.messages.offset_commit_request import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,
@@ -51,6 +54,7 @@ from kafkawire.messages.txn_offset_commit_request import (
 )
 from kafkawire.messages.update_features_request import FeatureUpdateKey, UpdateFeaturesRequest
 from kafkawire.records import NewRecord, build_batch
+from kafkawire.schema import Message
 from tests.server.changing import ADMIN, TOPICS, USERS, Both
 
 MEMBERS: Final = ("m1", "m2")
@@ -104,7 +108,7 @@ class Play:
         self.usual: dict[Callable[[], None], int] = {
             self.produce: 16, self.share_fetch: 14, self.share_acknowledge: 9, self.commit: 8, self.fetch: 8,
             self.add_partitions: 6, self.end: 7, self.commit_in_transaction: 3, self.restart: 1, self.read_offsets: 4,
-            self.heartbeat: 3, self.wait: 3,
+            self.heartbeat: 3, self.wait: 3, self.look: 12,
         }  # fmt: skip
         self.changes: dict[Callable[[], None], int] = {
             self.permissions: 8, self.quotas: 3, self.configs: 5, self.features: 1, self.topics: 2, self.leave: 1,
@@ -141,6 +145,39 @@ class Play:
         if self.chance(0.3):
             chosen = [*TOPICS, *names]
         return [(name, self.pick([0], [0], [0], [1], [0, 1], [7])) for name in chosen]
+
+    # -- everybody, first ------------------------------------------------------------------------------------------
+
+    def look(self) -> None:
+        """As a client does that has just come: each of few requests, again and again."""
+        request: Message
+        match self.pick("versions", "metadata", "metadata", "metadata", "coordinator", "cluster"):
+            case "versions":
+                version, name = self.pick(0, 3, 4, 5), self.pick("test", "test", "other", "")
+                request = ApiVersionsRequest(name, "1")
+                if version == 5 and self.chance(0.5):
+                    cluster = self.both.straight.state.cluster
+                    request.cluster_id, request.node_id = cluster.cluster_id, self.pick(1, 1, 2)
+            case "metadata":
+                version = self.pick(1, 9, 9, 12, 12, 13)
+                request = MetadataRequest(self._looked_at(version), self.chance(0.1), self.chance(0.1))
+                request.include_topic_authorized_operations = version >= 8 and self.chance(0.1)
+            case "coordinator":
+                version, kind = self.pick(2, 4, 6), self.pick(0, 0, 1, 7)
+                names = GROUPS[:2] if kind == 0 else TRANSACTIONS
+                request = FindCoordinatorRequest(names[0], kind, [*names[: self.pick(1, 2)]])
+            case _:
+                version = self.pick(0, 1, 2)
+                request = DescribeClusterRequest(self.chance(0.3), 1 if version == 0 else self.pick(1, 1, 1, 2))
+        self.both.ask(self.user(), request, version)
+
+    def _looked_at(self, version: int) -> list[MetadataRequestTopic] | None:
+        if self.chance(0.2):
+            return None
+        names = self.pick(*[["orders"]] * 6, ["other"], [*TOPICS], ["nope"], ["orders", "nope"], [])
+        if version >= 12 and self.chance(0.4):
+            return [MetadataRequestTopic(self.both.topic_id(name) or b"\1" * 16, None) for name in names]
+        return [MetadataRequestTopic(name=name) for name in names]
 
     # -- producers -------------------------------------------------------------------------------------------------
 

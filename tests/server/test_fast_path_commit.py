@@ -29,7 +29,7 @@ from kafkawire.messages.offset_commit_request import (
 from kafkawire.messages.offset_commit_response import OffsetCommitResponse
 from kafkawire.messages.sync_group_request import SyncGroupRequest
 from tests.handlers.desk import START_MS, Desk
-from tests.server.careful import CarefulDispatcher
+from tests.server.careful import CLIENT, CarefulDispatcher
 
 TOPICS = {"orders": 3, "many": 200, "one": 1}
 GROUPS = ("g", "a-group", "x" * 126, "x" * 127, "größe", "")
@@ -180,7 +180,7 @@ def test_what_consumers_commit_goes_straight(version: int, count: int, member: b
     assert way is not None
     for offset in (5, 5, 6, 1 << 60, -1):
         body = encode(commit(broker, 0, count, topic=topic, offset=offset, **who), version)  # type: ignore[arg-type]
-        answer = way(1, body, 0, len(body), START_MS, 0)
+        answer = way(CLIENT, body, 0, len(body), START_MS, 0)
         assert answer is not None
         committed = decode(OffsetCommitResponse, version, answer).topics[0].partitions
         assert [(one.partition_index, one.error_code) for one in committed] == [(i, 0) for i in range(count)]
@@ -202,7 +202,7 @@ def test_what_has_metadata_goes_by_the_handler_and_what_follows_goes_straight() 
     found = []
     for metadata in ("", "m", ""):
         body = encode(commit(broker, metadata=metadata), 8)
-        found.append(way(1, body, 0, len(body), START_MS, 0) is not None)
+        found.append(way(CLIENT, body, 0, len(body), START_MS, 0) is not None)
     assert found == [True, False, True]
 
 
@@ -251,6 +251,6 @@ def test_every_partition_that_is_committed_is_counted_by_the_metrics() -> None:
     way = metrics.counted_fast_path(route, route.fast_path)
     for count in (1, 1, 3, 3, 1, 2):
         body = encode(commit(broker, 0, count), 8)
-        assert way(1, body, 0, len(body), START_MS, 0) is not None
+        assert way(CLIENT, body, 0, len(body), START_MS, 0) is not None
     assert metrics.meter(route).requests == 6
     assert metrics.meter(route).errors == {0: 11}

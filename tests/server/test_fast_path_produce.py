@@ -24,7 +24,7 @@ from kafkawire.messages.produce_response import ProduceResponse
 from kafkawire.records import NewRecord, build_batch
 from tests.handlers.desk import Desk, batch, produce_request
 from tests.handlers.test_transactional_records import Coordinator
-from tests.server.careful import CarefulDispatcher
+from tests.server.careful import CLIENT, CarefulDispatcher
 
 VERSIONS = range(3, 14)
 TOPICS: dict[str, dict[str, str]] = {
@@ -220,7 +220,7 @@ def test_what_comes_every_day_goes_straight(version: int, producer: dict[str, An
             producer["base_sequence"] = number * count
         one = batch(*[bytes(size)] * count, timestamp=T0, **producer)
         body = encode(produce_request(one, topic_id=topic.topic_id), version)
-        answers.append(way(1, body, 0, len(body), T0, 0))
+        answers.append(way(CLIENT, body, 0, len(body), T0, 0))
         if answers[-1] is None:  # a producer is introduced with care
             asked_so = produce_request(one, topic_id=topic.topic_id)
             assert not desk.ask(version, asked_so, ProduceResponse).responses[0].partition_responses[0].error_code
@@ -238,7 +238,7 @@ def test_a_transaction_that_is_open_goes_straight(version: int) -> None:
         one = batch(timestamp=T0, producer_id=5, producer_epoch=0, base_sequence=number, attributes=0x10)
         request = produce_request(one, topic_id=topic.topic_id, transactional_id="tx")
         body = encode(request, version)
-        answers.append(way(1, body, 0, len(body), T0, 0))
+        answers.append(way(CLIENT, body, 0, len(body), T0, 0))
         if answers[-1] is None:  # the coordinator is asked with care
             assert not desk.ask(version, request, ProduceResponse).responses[0].partition_responses[0].error_code
     assert [answer is None for answer in answers] == [True, False, False, False]

@@ -30,6 +30,7 @@ from kafkawire.messages.heartbeat_request import HeartbeatRequest
 from tests.handlers.desk import START_MS, Desk, batch, produce_request
 from tests.server import test_fast_path_commit as commits
 from tests.server import test_fast_path_produce as produces
+from tests.server.careful import CLIENT
 
 MEASURED = {"wall_time", "duration_us"}
 """What two brokers cannot have alike."""
@@ -214,7 +215,7 @@ def goes_straight(watched: Watched, key: ApiKey, body: bytes) -> bool:
     """Whether a request of the API's only version in use does."""
     (route,) = (each for each in watched.broker.dispatcher.routes() if each.key == key)
     assert route.fast_path is not None
-    found = route.fast_path(1, body, 0, len(body), START_MS, 0)
+    found = route.fast_path(CLIENT, body, 0, len(body), START_MS, 0)
     return route.handler is route.bypassed and found is not None
 
 

@@ -23,6 +23,9 @@ REFUSALS = {
 }
 
 
+REFUSES_NOBODY = {ApiKey.API_VERSIONS, ApiKey.DESCRIBE_CLUSTER}
+
+
 def played(seed: int, *, guarded: bool) -> Both:
     both = Both(seed, guarded=guarded)
     Play(both).run(STEPS)
@@ -46,7 +49,7 @@ def test_of_each_api_with_a_fast_path_some_requests_are_served_and_some_refused_
     told = Counter[tuple[ApiKey, int]]()
     for seed in range(6, 9):
         told += played(seed, guarded=True).told
-    for key in FAST_PATHS:
+    for key in FAST_PATHS.keys() - REFUSES_NOBODY:
         codes = {code for one, code in told if one == key}
         assert 0 in codes, key
         assert codes & REFUSALS, key

@@ -28,6 +28,15 @@ class Endpoint(NamedTuple):
     rack: str | None
 
 
+class Changes:
+    """Of a cluster: how many there have been."""
+
+    __slots__ = ("count",)
+
+    def __init__(self) -> None:
+        self.count = 0
+
+
 class Node:
     """A broker: where it listens, in which rack it is.
 
@@ -38,7 +47,7 @@ class Node:
         left: where it was last seen in the metadata log, and when (broker time), while it is stopped.
     """
 
-    __slots__ = ("alive", "endpoints", "left", "node_id", "rack", "registered")
+    __slots__ = ("_changes", "alive", "endpoints", "left", "node_id", "rack", "registered")
 
     def __init__(
         self,
@@ -49,11 +58,22 @@ class Node:
         endpoints: Mapping[str, tuple[str, int]] | None = None,
     ) -> None:
         """`host` and `port` are the one listener PLAINTEXT where no `endpoints` are given."""
+        self._changes: Changes
+        self.count_in(Changes())
         self.node_id = node_id
         self.rack = rack
         self.alive = self.registered = True
         self.left: tuple[int, int] | None = None
         self.endpoints: dict[str, tuple[str, int]] = dict(endpoints or {PLAINTEXT: (host, port)})
+
+    def count_in(self, changes: Changes) -> None:
+        """It belongs to a cluster, whose changes these are."""
+        object.__setattr__(self, "_changes", changes)
+        changes.count += 1
+
+    def __setattr__(self, name: str, value: object) -> None:
+        object.__setattr__(self, name, value)
+        self._changes.count += 1
 
     def seen_from(self, listener: str) -> Endpoint | None:
         """As clients of that listener see it; None where it has no such listener."""
@@ -110,10 +130,11 @@ class Cluster:
 
     Attributes:
         cluster_id: 22 characters of base64.
-        nodes: node id to node.
+        nodes: node id to node. Change it through the methods only.
         controller_id: the node that clients are told is the controller.
         topics: name to topic, in the order of creation. Change it through the methods only.
         group_configs, client_metrics_configs: resource name to its overrides (name to text).
+        changes: what changes in nodes, their addresses, topics, partitions and leaders counts there.
         logger_levels: name of a broker's logger to its level, where it has one of its own; the empty
             one where that was taken away again.
     """
@@ -127,7 +148,10 @@ class Cluster:
         cluster_id: str | None = None,
     ) -> None:
         """At least one node; the first is the controller unless told otherwise."""
-        self.nodes: dict[int, Node] = {node.node_id: node for node in nodes}
+        self.changes = Changes()
+        self.nodes: dict[int, Node] = {}
+        for node in nodes:
+            self.add_node(node)
         self.controller_id = next(iter(self.nodes)) if controller_id is None else controller_id
         self.cluster_id = uuid_text(random_uuid(source)) if cluster_id is None else cluster_id
         self.topics: dict[str, Topic] = {}
@@ -139,6 +163,24 @@ class Cluster:
         self._gone: dict[bytes, str] = {}
         """The names of the topics that were deleted last."""
         self._collisions: dict[str, set[str]] = {}
+
+    @property
+    def version(self) -> int:
+        """As long as it is the same, so are nodes, their addresses, topics, partitions and their leaders.
+
+        What changes them counts it before anybody else has a turn: an answer of before is not good any more.
+        """
+        return self.changes.count
+
+    def add_node(self, node: Node) -> None:
+        """One more, or another one in its place."""
+        self.nodes[node.node_id] = node
+        node.count_in(self.changes)
+
+    def remove_node(self, node_id: int) -> None:
+        """It is none of the cluster's any more. Raises KeyError."""
+        del self.nodes[node_id]
+        self.changes.count += 1
 
     def seen_from(self, listener: str, *, alive: bool = True) -> list[Endpoint]:
         """The living nodes that clients of a listener can connect to; or those that could, if they lived."""
@@ -210,11 +252,13 @@ class Cluster:
 
     def put_back(self, topic: Topic) -> None:
         """Add a topic as it is; there is none of its name or its id."""
+        self.changes.count += 1
         self.topics[topic.name] = self._by_id[topic.topic_id] = topic
         self._collisions.setdefault(collision_key(topic.name), set()).add(topic.name)
 
     def let_go(self) -> None:
         """Nobody asks for any topic any more."""
+        self.changes.count += 1
         self.topics.clear()
         self._by_id.clear()
 
@@ -236,12 +280,14 @@ class Cluster:
         placed = _lists(assignments) if assignments is not None else self._place(count, topic.replication_factor)
         added = [self._partition(first + index, replicas) for index, replicas in enumerate(placed)]
         topic.partitions.extend(added)
+        self.changes.count += 1
         return added
 
     def delete_topic(self, name: str) -> Topic:
         """Remove a topic and return it. Raises KeyError where there is none."""
         topic = self.topics.pop(name)
         del self._by_id[topic.topic_id]
+        self.changes.count += 1
         self._gone[topic.topic_id] = name
         if len(self._gone) > _REMEMBERED:
             del self._gone[next(iter(self._gone))]

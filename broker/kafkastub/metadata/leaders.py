@@ -70,6 +70,7 @@ class _Plan:
         partition.adding, partition.removing = list(self.adding) or NOBODY, list(self.removing) or NOBODY
         partition.leader = leader
         partition.leader_epoch += other_epoch
+        self._cluster.changes.count += 1
         return other_epoch
 
     def _complete_reassignment(self) -> None:
@@ -197,3 +198,4 @@ def put(cluster: Cluster, partition: PartitionState, node_id: int) -> None:
     partition.last_leader = NOBODY
     partition.leader = node_id
     partition.leader_epoch += 1
+    cluster.changes.count += 1

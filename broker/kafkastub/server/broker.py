@@ -242,7 +242,7 @@ class Broker:
         """Stop a node for good; what only it had a replica of has no leader any more."""
         await self.stop_node(node_id)
         await self._nodes.remove(self._server, node_id)
-        del self.state.cluster.nodes[node_id]
+        self.state.cluster.remove_node(node_id)
 
     @property
     def is_blank(self) -> bool:

@@ -11,7 +11,7 @@ import struct
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from kafkastub.handlers.context import ConnectionInfo, RequestContext
 from kafkastub.handlers.outcome import CLOSE, Deferred, Outcome
@@ -39,6 +39,7 @@ from kafkawire.messages.api_versions_request import ApiVersionsRequest
 from kafkawire.schema import Message
 
 if TYPE_CHECKING:
+    from kafkastub.layers.fast_paths.contract import Memory
     from kafkastub.server.slices import Slices
     from kafkastub.server.watcher import Watcher
 
@@ -144,7 +145,7 @@ class Dispatcher:
                 body += 1
             fast_path = route.fast_path
             if fast_path is not None and route.handler is route.bypassed:
-                found = fast_path(info.node_id, data, body, end, broker_ms, timer_ms)
+                found = fast_path(info, data, body, end, broker_ms, timer_ms)
                 if found is not None:
                     out.append(route.head(len(found) + route.header_size, correlation_id) + found)
                     return None
@@ -169,6 +170,7 @@ class Dispatcher:
             raise
         except Exception:
             correlation_id, client_id, request = self.read_with_care(route, data, start, end)
+            body = 0
         context = RequestContext(
             self.state, info, route.key, route.version, correlation_id, client_id, broker_ms, timer_ms
         )
@@ -176,14 +178,25 @@ class Dispatcher:
             outcome = route.handler(context, request)
         except Exception as error:
             outcome = self.lowered(Exchange(route, context, request), error)
+        memory = route.memory
         if not isinstance(outcome, Message):
-            return Exchange(route, context, request), outcome
+            exchange = Exchange(route, context, request)
+            if memory is not None and body:
+                exchange.learnt = memory, data[body:end], memory.token
+            return exchange, outcome
         try:
             self.reply(route, correlation_id, outcome, out)
         except Exception as error:
             exchange = Exchange(route, context, request)
             return None if self._reply_instead(exchange, outcome, error, out) else (exchange, CLOSE)
+        if memory is not None and body and end - body <= LARGE:  # a large one may have been served with pauses
+            memory.keep(info, data[body:end], request, outcome, memory.token, partial(self._encoded, route, outcome))
         return None
+
+    @staticmethod
+    def _encoded(route: Route, response: Message) -> bytes:
+        """The body of what was answered."""
+        return route.answer_body if response is route.answer else b"".join(route.encode(response))
 
     def reply(self, route: Route, correlation_id: int, response: Message, out: Parts) -> None:
         """Append the frame of `response` to `out`: as one buffer, or in pieces, which only a long one is."""
@@ -256,10 +269,15 @@ class Dispatcher:
     def answer(self, exchange: Exchange, deferred: Deferred, out: Parts) -> bool:
         """Append the reply that has come; whether the connection goes on."""
         assert deferred.reply is not None
+        route, reply = exchange.route, deferred.reply
         try:
-            self.reply(exchange.route, exchange.context.correlation_id, deferred.reply, out)
+            self.reply(route, exchange.context.correlation_id, reply, out)
         except Exception as error:
-            return self._reply_instead(exchange, deferred.reply, error, out)
+            return self._reply_instead(exchange, reply, error, out)
+        if exchange.learnt is not None:
+            memory, raw, token = exchange.learnt
+            info, encoded = exchange.context.connection, partial(self._encoded, route, reply)
+            memory.keep(info, raw, exchange.request, reply, token, encoded)
         return True
 
     def _reply_instead(self, exchange: Exchange, response: Message, error: Exception, out: Parts) -> bool:
@@ -357,6 +375,7 @@ class Dispatcher:
         # A fast path does not know who asks, and where a handler asks the authorizer by itself no guard closes it:
         # where there is an authorizer, nothing is passed by.
         fast = None if self.state.authorizer is not None else FAST_PATHS.get(api.key)
+        path = None if fast is None else fast.make(self.state, version, always_clear)
         return Route(
             api=api,
             key=api.key,
@@ -369,8 +388,9 @@ class Dispatcher:
             header_size=header_size,
             head=_flexible_head if header_size == _FLEXIBLE_SIZE else _head,
             repeated=api.key in _REPEATED,
-            fast_path=None if fast is None else fast.make(self.state, version, always_clear),
+            fast_path=path,
             bypassed=api.handler,
+            memory=cast("Memory", path) if fast is not None and fast.learns and handler is api.handler else None,
         )
 
     def _unheard_of(self, api: Registration, version: int) -> Route:

@@ -8,7 +8,7 @@ from typing import Any
 
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.registry import Handler, Registration
-from kafkastub.layers.fast_paths.contract import FastPath
+from kafkastub.layers.fast_paths.contract import FastPath, Memory
 from kafkastub.state.pace import no_pause
 from kafkawire.api import ApiKey
 from kafkawire.codec import Decoder, Encoder
@@ -42,12 +42,14 @@ class Route:
     """Past decoder, handler and encoder, as long as nobody has put anything between route and handler."""
     bypassed: Handler | None = None
     """The handler that it bypasses."""
+    memory: Memory | None = None
+    """What learns for it from the answers of the careful way."""
 
 
 class Exchange:
     """A request that was understood, and what is needed to answer it."""
 
-    __slots__ = ("context", "large", "request", "route", "watcher_entry")
+    __slots__ = ("context", "large", "learnt", "request", "route", "watcher_entry")
 
     def __init__(self, route: Route, context: RequestContext, request: Message) -> None:
         self.route = route
@@ -55,5 +57,7 @@ class Exchange:
         self.request = request
         self.large = context.pace is not no_pause
         """Whether it is served a slice at a time; its answer is encoded so, too."""
+        self.learnt: tuple[Memory, bytes, object] | None = None
+        """Where the route has a memory: that, the bytes of the request's body, and the token when it was served."""
         self.watcher_entry: Any = None
         """What a watcher keeps of it while its reply is deferred."""

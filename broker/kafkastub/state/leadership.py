@@ -110,7 +110,7 @@ def node_started(state: BrokerState, node_id: int, now: Now) -> None:
 
 def node_added(state: BrokerState, node: Node) -> None:
     """A new node, without any replicas."""
-    state.cluster.nodes[node.node_id] = node
+    state.cluster.add_node(node)
 
 
 def reassign(

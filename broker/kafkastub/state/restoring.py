@@ -37,6 +37,7 @@ def restore_topic(state: BrokerState, one: Document) -> None:
         topic_id=uuid_bytes(one["id"]),
     )
     topic.partitions[:] = partitions_of(one)
+    state.cluster.changes.count += 1
     state.log_dirs.restore(topic, (p.get("log_dirs") for p in one["partitions"]))
     create_logs(state, topic)
     for index, p in enumerate(one["partitions"]):
@@ -132,6 +133,7 @@ def _take_back_topic(state: BrokerState, one: Document, now: Document) -> None:
         before = [*before, *now["partitions"][len(before) :]]
     state.log_dirs.forget(topic)
     topic.partitions[:] = partitions_of({"partitions": before})
+    state.cluster.changes.count += 1
     state.log_dirs.restore(topic, (p.get("log_dirs") for p in before))
     for index in range(len(before), len(now["partitions"])):
         state.logs.forget(topic.topic_id, index)

@@ -1,8 +1,9 @@
 """From the frame to the answer's bytes, past decoder, handler and encoder: for requests that come every day.
 
 A fast path is open as long as nobody has put anything between a route and the handler that it passes by: a quota, or a
-wait for the disk, closes it. Where there is an authorizer there is none: who asks is not told to it, and some handlers
-ask by themselves what the principal may do.
+wait for the disk, closes it. Some learn from the careful way, whose answers they give again (`remembered`). Where there
+is an authorizer there is none: who asks is not looked at, and some handlers ask by themselves what the principal may
+do.
 """
 
 from __future__ import annotations
@@ -33,11 +34,39 @@ def _share_acknowledge(state: BrokerState, version: int, is_clear: IsClear) -> F
     return share_acknowledge.fast_path(state, version, is_clear)
 
 
+def _api_versions(state: BrokerState, version: int, is_clear: IsClear) -> FastPath | None:
+    from kafkastub.layers.fast_paths import api_versions
+
+    return api_versions.fast_path(state, version, is_clear)
+
+
+def _metadata(state: BrokerState, version: int, is_clear: IsClear) -> FastPath | None:
+    from kafkastub.layers.fast_paths import about_the_cluster
+
+    return about_the_cluster.metadata(state, version, is_clear)
+
+
+def _find_coordinator(state: BrokerState, version: int, is_clear: IsClear) -> FastPath | None:
+    from kafkastub.layers.fast_paths import about_the_cluster
+
+    return about_the_cluster.find_coordinator(state, version, is_clear)
+
+
+def _describe_cluster(state: BrokerState, version: int, is_clear: IsClear) -> FastPath | None:
+    from kafkastub.layers.fast_paths import about_the_cluster
+
+    return about_the_cluster.describe_cluster(state, version, is_clear)
+
+
 FAST_PATHS: Final[Mapping[ApiKey, FastPathOf]] = {
     ApiKey.PRODUCE: FastPathOf(produce.fast_path, alike=True),
+    ApiKey.METADATA: FastPathOf(_metadata, learns=True),
     ApiKey.OFFSET_COMMIT: FastPathOf(offset_commit.fast_path),
+    ApiKey.FIND_COORDINATOR: FastPathOf(_find_coordinator, learns=True),
+    ApiKey.API_VERSIONS: FastPathOf(_api_versions, learns=True),
     ApiKey.ADD_PARTITIONS_TO_TXN: FastPathOf(add_partitions_to_txn.fast_path, alike=True),
     ApiKey.END_TXN: FastPathOf(end_txn.fast_path, alike=True),
+    ApiKey.DESCRIBE_CLUSTER: FastPathOf(_describe_cluster, learns=True),
     ApiKey.SHARE_FETCH: FastPathOf(_share_fetch, alike=True),
     ApiKey.SHARE_ACKNOWLEDGE: FastPathOf(_share_acknowledge, alike=True),
 }

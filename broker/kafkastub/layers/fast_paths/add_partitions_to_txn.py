@@ -11,6 +11,7 @@ from __future__ import annotations
 from struct import Struct
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from kafkastub.handlers.context import ConnectionInfo
 from kafkastub.layers.fast_paths.contract import FastPath, IsClear, always_clear
 from kafkastub.metadata import INTERNAL_TOPICS
 from kafkastub.state.broker_state import BrokerState
@@ -53,7 +54,7 @@ def fast_path(state: BrokerState, version: int, is_clear: IsClear = always_clear
     topics = state.cluster.topics
     at_once: AtOnce | None = None
 
-    def add(node_id: int, data: bytes, body: int, end: int, broker_ms: int, timer_ms: int) -> bytes | None:
+    def add(info: ConnectionInfo, data: bytes, body: int, end: int, broker_ms: int, timer_ms: int) -> bytes | None:
         nonlocal at_once
         at = body + data[body]
         behind = at + _who.size

@@ -3,15 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
+from kafkastub.handlers.context import ConnectionInfo
 from kafkastub.state.broker_state import BrokerState
 
-FastPath = Callable[[int, bytes, int, int, int, int], bytes | None]
-"""(node id, buffer, where the body begins, where the frame ends, broker time, timer time) -> the answer's body.
+FastPath = Callable[[ConnectionInfo, bytes, int, int, int, int], bytes | None]
+"""(connection, buffer, where the body begins, where the frame ends, broker time, timer time) -> the answer's body.
 
 None, and nothing has happened: the request is for the handler.
 """
+
+
+class Memory(Protocol):
+    """Of a fast path that learns from the careful way."""
+
+    @property
+    def token(self) -> object:
+        """What is the same as long as an answer that is being worked out may be kept."""
+
+    def keep(
+        self, info: ConnectionInfo, raw: bytes, request: Any, answer: Any, token: object, encoded: Callable[[], bytes]
+    ) -> None:
+        """The careful way has answered the request whose body is `raw`, alone and without pauses, if with any then
+        since `token` was the same.
+        """
+
 
 IsClear = Callable[[Any], bool]
 """A request -> whether nothing stands before the handler that may care for it, or for any other one that names the same
@@ -35,7 +52,9 @@ class FastPathOf(NamedTuple):
 
     Attributes:
         alike: whether all its answers have the same error codes; else those have that are the same object.
+        learns: whether it is a `Memory`, too.
     """
 
     make: FastPathMaker
     alike: bool = False
+    learns: bool = False

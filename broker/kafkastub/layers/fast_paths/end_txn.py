@@ -9,6 +9,7 @@ from __future__ import annotations
 from struct import Struct
 from typing import TYPE_CHECKING, Final
 
+from kafkastub.handlers.context import ConnectionInfo
 from kafkastub.layers.fast_paths.contract import FastPath, IsClear, always_clear
 from kafkastub.state.broker_state import BrokerState
 from kafkawire.messages.end_txn_request import EndTxnRequest
@@ -41,7 +42,7 @@ def fast_path(state: BrokerState, version: int, is_clear: IsClear = always_clear
     unpack, size = _asked.unpack_from, _asked.size
     at_once: AtOnce | None = None
 
-    def end_txn(node_id: int, data: bytes, body: int, end: int, broker_ms: int, timer_ms: int) -> bytes | None:
+    def end_txn(info: ConnectionInfo, data: bytes, body: int, end: int, broker_ms: int, timer_ms: int) -> bytes | None:
         nonlocal at_once
         length = data[body]
         at = body + length

@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from kafkastub.coordinator.commits import commit_run
+from kafkastub.handlers.context import ConnectionInfo
 from kafkastub.layers.fast_paths.contract import FastPath, IsClear, always_clear
 from kafkastub.state.broker_state import BrokerState
 from kafkawire.codec import encode, fast_decoder
@@ -82,7 +83,7 @@ def fast_path(state: BrokerState, version: int, is_clear: IsClear = always_clear
             plan = plans[begin] = _planned(data[body:end], len(begin), version, is_clear)
         return plan
 
-    def commit(node_id: int, data: bytes, body: int, end: int, broker_ms: int, timer_ms: int) -> bytes | None:
+    def commit(info: ConnectionInfo, data: bytes, body: int, end: int, broker_ms: int, timer_ms: int) -> bytes | None:
         nonlocal last
         plan = last
         if plan is None or data[body : body + plan.at] != plan.begin:

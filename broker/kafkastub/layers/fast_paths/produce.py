@@ -14,6 +14,7 @@ from __future__ import annotations
 from struct import Struct
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from kafkastub.handlers.context import ConnectionInfo
 from kafkastub.layers.fast_paths.contract import FastPath, IsClear, always_clear
 from kafkastub.state.broker_state import BrokerState
 from kafkastub.storage.ordinary import TRANSACTIONAL
@@ -69,7 +70,7 @@ def fast_path(state: BrokerState, version: int, is_clear: IsClear = always_clear
     at_once: AtOnce | None = None
     told = Struct(">qqq" if version >= LOG_START_FROM else ">qq").pack
 
-    def produce(node_id: int, data: bytes, body: int, end: int, broker_ms: int, timer_ms: int) -> bytes | None:
+    def produce(info: ConnectionInfo, data: bytes, body: int, end: int, broker_ms: int, timer_ms: int) -> bytes | None:
         nonlocal at_once
         if end - body < _LEAST:
             return None
@@ -116,7 +117,7 @@ def fast_path(state: BrokerState, version: int, is_clear: IsClear = always_clear
         if topic is None or topic.internal or index >= len(topic.partitions):
             return None
         partition = topic.partitions[index]
-        if partition.leader != node_id or len(partition.isr) < len(partition.replicas):
+        if partition.leader != info.node_id or len(partition.isr) < len(partition.replicas):
             return None
         log = logs.log(topic.topic_id, index)
         if log is None or not log.name:

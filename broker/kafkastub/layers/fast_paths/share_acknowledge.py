@@ -9,6 +9,7 @@ from __future__ import annotations
 from struct import Struct
 from typing import Final
 
+from kafkastub.handlers.context import ConnectionInfo
 from kafkastub.layers.fast_paths.contract import FastPath, IsClear, always_clear
 from kafkastub.layers.fast_paths.share_requests import Members, TopicPartition, acknowledged
 from kafkastub.state.broker_state import BrokerState
@@ -45,7 +46,7 @@ def fast_path(state: BrokerState, version: int, is_clear: IsClear = always_clear
     members = Members(state, is_clear_of)
 
     def share_acknowledge(
-        node_id: int, data: bytes, body: int, end: int, broker_ms: int, timer_ms: int
+        info: ConnectionInfo, data: bytes, body: int, end: int, broker_ms: int, timer_ms: int
     ) -> bytes | None:
         at = body + data[body]
         at += data[at]
@@ -62,10 +63,10 @@ def fast_path(state: BrokerState, version: int, is_clear: IsClear = always_clear
         if said is None or epoch <= 0 or data[end - 1]:
             return None
         partition, batches = said
-        session = at_once.session(node_id, who.group_id, who.member_id, epoch)
+        session = at_once.session(info.node_id, who.group_id, who.member_id, epoch)
         if session is None or partition not in session.partitions or not members.is_clear(who, partition):
             return None
-        lock_ms = at_once.acknowledge(node_id, session, partition, batches, (broker_ms, timer_ms))
+        lock_ms = at_once.acknowledge(info.node_id, session, partition, batches, (broker_ms, timer_ms))
         if lock_ms is None:
             return None
         answer = answers.get((partition, lock_ms))

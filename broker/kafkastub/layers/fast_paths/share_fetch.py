@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from struct import Struct
 from typing import TYPE_CHECKING, Final
 
+from kafkastub.handlers.context import ConnectionInfo
 from kafkastub.layers.fast_paths.contract import FastPath, IsClear, always_clear
 from kafkastub.layers.fast_paths.share_requests import Members, TopicPartition, acknowledged
 from kafkastub.state.broker_state import BrokerState
@@ -55,7 +56,9 @@ def fast_path(state: BrokerState, version: int, is_clear: IsClear = always_clear
 
     members = Members(state, is_clear_of)
 
-    def share_fetch(node_id: int, data: bytes, body: int, end: int, broker_ms: int, timer_ms: int) -> bytes | None:
+    def share_fetch(
+        info: ConnectionInfo, data: bytes, body: int, end: int, broker_ms: int, timer_ms: int
+    ) -> bytes | None:
         at = body + data[body]
         at += data[at]
         who, at_once = members.find(data[body:at]), members.at_once()
@@ -77,13 +80,13 @@ def fast_path(state: BrokerState, version: int, is_clear: IsClear = always_clear
             said = acknowledged(data, topics, end - 2, _ACCEPT)
             if said is None or data[end - 2 : end] != _END:
                 return None
-        session = at_once.session(node_id, who.group_id, who.member_id, epoch) if epoch > 0 else None
+        session = at_once.session(info.node_id, who.group_id, who.member_id, epoch) if epoch > 0 else None
         if session is None or len(session.partitions) != 1:
             return None
         (partition,) = session.partitions
         if not members.is_clear(who, partition):
             return None
-        got = at_once.fetch(node_id, session, partition, asked, said, (broker_ms, timer_ms))
+        got = at_once.fetch(info.node_id, session, partition, asked, said, (broker_ms, timer_ms))
         if got is None:
             return None
         lock_ms, chunks, acquired = got

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
 
-from kafkastub.handlers.context import RequestContext
+from kafkastub.handlers.context import ConnectionInfo, RequestContext
 from kafkastub.handlers.outcome import CLOSE, NO_REPLY, Deferred, Outcome, Silence
 from kafkastub.handlers.registry import Handler
 from kafkastub.journal.extract import Tally, error_tally
@@ -34,6 +34,8 @@ _WORDS: Final[dict[object, str]] = {CLOSE: "closed", NO_REPLY: "no_reply"}
 _MOST_ANSWERS: Final = 128
 """Answers of a fast path whose errors are remembered: with several groups they take turns."""
 
+_LONGEST_ANSWER: Final = 1 << 14
+"""Bytes of such an answer."""
 BUCKETS: Final = 64
 """Bucket n of a latency histogram holds what took less than 2**n ns, and at least half of that."""
 
@@ -173,14 +175,17 @@ class Metrics:
         def errors_in(answer: bytes) -> dict[int, int]:
             return meter.tally(decode_from(response_class, version, answer, 0)[0])
 
-        def fast_path(node_id: int, data: bytes, body: int, end: int, broker_ms: int, timer_ms: int) -> bytes | None:
-            found = inner(node_id, data, body, end, broker_ms, timer_ms)
+        def fast_path(
+            info: ConnectionInfo, data: bytes, body: int, end: int, broker_ms: int, timer_ms: int
+        ) -> bytes | None:
+            found = inner(info, data, body, end, broker_ms, timer_ms)
             if found is not None:
                 answer = inner if alike else found
                 if meter.last is answer:
                     meter.requests += 1
                 else:
-                    meter.change_to(answer, errors_in(found))
+                    look = errors_in if len(found) <= _LONGEST_ANSWER else errors_in.__wrapped__
+                    meter.change_to(answer, look(found))
             return found
 
         return fast_path

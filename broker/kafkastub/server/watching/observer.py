@@ -28,7 +28,7 @@ import asyncio
 from collections.abc import Callable
 from functools import partial
 from time import perf_counter_ns
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from kafkastub.handlers.context import ConnectionInfo
 from kafkastub.handlers.outcome import CLOSE, Deferred, Outcome
@@ -36,7 +36,7 @@ from kafkastub.handlers.registry import Handler
 from kafkastub.journal.ring import Outcome as Became
 from kafkastub.journal.ring import Reply, Ring, reply_size
 from kafkastub.layers.fast_paths import FAST_PATHS
-from kafkastub.layers.fast_paths.contract import IsClear, always_clear
+from kafkastub.layers.fast_paths.contract import IsClear, Memory, always_clear
 from kafkastub.server.clock import Clock
 from kafkastub.server.dispatch import Dispatcher
 from kafkastub.server.routes import Exchange, Route
@@ -143,7 +143,9 @@ class Observer:
         if metrics is not None:
             route.handler = metrics.counted(route, self._dispatcher.lowered)
         if is_open:  # made anew: what it has learnt holds for the rules that there were
-            path = FAST_PATHS[route.key].make(self._dispatcher.state, route.version, is_clear)
+            fast = FAST_PATHS[route.key]
+            path = fast.make(self._dispatcher.state, route.version, is_clear)
+            route.memory = cast("Memory", path) if fast.learns else None
             if path is not None and metrics is not None:
                 path = metrics.counted_fast_path(route, path)
             route.fast_path, route.bypassed = path, route.handler
