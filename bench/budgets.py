@@ -9,17 +9,18 @@ import statistics
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from bench import observed, page, settling, shares, snapshots
+from bench import contact, observed, page, settling, shares, snapshots
 from bench.cases import CASES
 from bench.results import Results
 from bench.startup import FIXTURE_DOWN, FIXTURE_UP, NEW_STUB, SERVE
 from bench.transactions import CASES as REPEATED
 from bench.transactions import FETCH_ABORTED, FETCH_PLAIN, STEPS
-from bench.wire import ECHO, ratio
+from bench.wire import ECHO, middle, ratio
 
 STUB, KFAKE, KAFKA = "kafkastub", "kfake", "kafka"
 
-CONSUMER_HEARTBEAT, STREAMS_HEARTBEAT = "consumer-heartbeat", "streams-heartbeat"
+CONSUMER_HEARTBEAT = "consumer-heartbeat"
+HEARTBEATS = ("heartbeat", CONSUMER_HEARTBEAT, "share-heartbeat", "streams-heartbeat")
 GROUP_APIS = ("offset-commit/", "offset-fetch/", "heartbeat")
 TRANSACTIONS = (*(case.name for case in REPEATED), *(step for steps in STEPS.values() for step in steps))
 BULK = ("produce/1x100B", "produce/100x1KB", "produce/1000x1KB", "fetch/1MB")
@@ -56,7 +57,27 @@ def _round_trips(results: Results) -> Iterator[Verdict]:
         yield _at_most(results, name, KFAKE, 1.0)
     yield _aborted(results)
     yield from _consumer_groups(results)
-    yield _at_most(results, STREAMS_HEARTBEAT, ECHO, 2.0)
+    for name in HEARTBEATS:
+        yield _at_most(results, name, ECHO, 1.2)
+    for case in contact.CASES:
+        yield _at_most(results, case.name, KFAKE, 1.0)
+    yield _together(results)
+
+
+def _together(results: Results) -> Verdict:
+    """One of each that a client asks first, behind each other; but for the two that are very large."""
+    what, budget = "p50 all of a first contact", f"≤ 1 × {KFAKE}"
+    sums = dict.fromkeys((STUB, KFAKE), 0.0)
+    for case in contact.CASES:
+        if case.name in contact.VERY_LARGE:
+            continue
+        for name in sums:
+            found = middle(results.wire.get(case.name, {}), "p50_us", name)
+            if found is None:
+                return Verdict(what, budget, "not measured", None)
+            sums[name] += found
+    found = sums[STUB] / sums[KFAKE]
+    return Verdict(what, budget, f"{found:.2f} ×", found <= 1)
 
 
 def _consumer_groups(results: Results) -> Iterator[Verdict]:

@@ -33,6 +33,7 @@ from kafkawire.messages.offset_fetch_request import (
     OffsetFetchRequestTopics,
 )
 from kafkawire.messages.produce_request import PartitionProduceData, ProduceRequest, TopicProduceData
+from kafkawire.messages.share_group_heartbeat_request import ShareGroupHeartbeatRequest
 from kafkawire.messages.streams_group_heartbeat_request import (
     StreamsGroupHeartbeatRequest,
     Subtopology,
@@ -59,7 +60,7 @@ SETTLE_SECONDS = 10
 """Within so many a coordinator is there, and a group of the consumer protocol has assigned its partitions."""
 
 COMMIT, FETCH_OFFSETS, FETCH_OFFSETS_ONE_GROUP, HEARTBEAT, JOIN, SYNC = 8, 8, 7, 4, 5, 3
-CONSUMER_HEARTBEAT, STREAMS_HEARTBEAT = 0, 1
+CONSUMER_HEARTBEAT, SHARE_HEARTBEAT, STREAMS_HEARTBEAT = 0, 1, 1
 """The versions of the group requests. Version 7 of OffsetFetch is the last one for a single group."""
 PRODUCE, FETCH, METADATA, FIND_COORDINATOR, CREATE_TOPICS, DELETE_TOPICS = 9, 12, 4, 4, 4, 4
 
@@ -248,6 +249,23 @@ def _consumer_heartbeat(client: Client) -> Message:
     return ConsumerGroupHeartbeatRequest(group_id=group, member_id=member, member_epoch=answer.member_epoch)
 
 
+def _share_heartbeat(client: Client) -> Message:
+    """Join a new share group (KIP-932) as its only member, and read each partition of a topic."""
+    group, member = f"bench-sharers-{next(_number)}", str(uuid.uuid4())
+    answer = client.succeed(
+        ShareGroupHeartbeatRequest(group, member, 0, subscribed_topic_names=[TOPIC]), SHARE_HEARTBEAT
+    )
+    assigned, until = 0, time.monotonic() + SETTLE_SECONDS
+    while assigned < PARTITIONS:
+        if time.monotonic() > until:
+            raise BadAnswer(f"{assigned} of {PARTITIONS} partitions were assigned within {SETTLE_SECONDS} s")
+        time.sleep(0.02)  # their state is made behind an answer
+        answer = client.succeed(ShareGroupHeartbeatRequest(group, member, answer.member_epoch), SHARE_HEARTBEAT)
+        if answer.assignment is not None:
+            assigned = sum(len(one.partitions) for one in answer.assignment.topic_partitions)
+    return ShareGroupHeartbeatRequest(group, member, answer.member_epoch)
+
+
 def _streams_heartbeat(client: Client) -> Message:
     """Join a new streams group (KIP-1071) as its only member, and take the task of each partition of a topic."""
     group, member = f"bench-streams-{next(_number)}", str(uuid.uuid4())
@@ -317,7 +335,8 @@ CASES = (
     Case("offset-fetch/100", FETCH_OFFSETS, _fetch_offsets(100, FETCH_OFFSETS)),
     Case("offset-fetch-v7/10", FETCH_OFFSETS_ONE_GROUP, _fetch_offsets(10, FETCH_OFFSETS_ONE_GROUP)),
     Case("heartbeat", HEARTBEAT, _heartbeat, compared_with_echo=True),
-    Case("consumer-heartbeat", CONSUMER_HEARTBEAT, _consumer_heartbeat),
+    Case("consumer-heartbeat", CONSUMER_HEARTBEAT, _consumer_heartbeat, compared_with_echo=True),
+    Case("share-heartbeat", SHARE_HEARTBEAT, _share_heartbeat, compared_with_echo=True),
     Case("streams-heartbeat", STREAMS_HEARTBEAT, _streams_heartbeat, compared_with_echo=True),
     Case("produce/1x100B", PRODUCE, _produce(1, 100), limit=20_000, done=_delete_produced),
     Case("produce/100x1KB", PRODUCE, _produce(100, 1024), limit=500, done=_delete_produced),

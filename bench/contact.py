@@ -106,6 +106,9 @@ def _describe_cluster(client: Client) -> Message:
     return DescribeClusterRequest()
 
 
+VERY_LARGE = ("metadata/10000", "metadata-all")
+"""They would hide all the others in a sum."""
+
 CASES = (
     Case("api-versions", API_VERSIONS, _api_versions, compared_with_echo=True),
     Case("metadata/1", METADATA, _by_name(1), compared_with_echo=True),

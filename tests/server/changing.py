@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import random
 from collections import Counter
+from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any, Final
 
@@ -36,9 +37,15 @@ AUTHORIZER: Final[dict[str, object]] = {
     "super.users": ADMIN,
     "allow.everyone.if.no.acl.found": "true",
 }
+CLIENT_IDS: Final = ("test", "test", "test", "other", None)
 _MOST_PARTS: Final = 20
 """Of the work on one request."""
-CONFIG: Final[dict[str, object]] = {"group.initial.rebalance.delay.ms": 0, "offsets.topic.num.partitions": 2}
+CONFIG: Final[dict[str, object]] = {
+    "group.initial.rebalance.delay.ms": 0,
+    "group.streams.initial.rebalance.delay.ms": 0,
+    "group.consumer.assignment.interval.ms": 0,
+    "offsets.topic.num.partitions": 2,
+}
 
 
 class CountingDispatcher(Dispatcher):
@@ -174,10 +181,10 @@ class Both:
         topic = self.straight.state.cluster.topic(name)
         return bytes(16) if topic is None else topic.topic_id
 
-    def ask(self, user: str, request: Message, version: int) -> Any:
+    def ask(self, user: str, request: Message, version: int, client_ids: Sequence[str | None] = CLIENT_IDS) -> Any:
         """The answer, as a client reads it; None where there is none, or none yet."""
         chance = self.random
-        whole = framed(request, version, chance.choice(("test", "test", "test", "other", None)))
+        whole = framed(request, version, chance.choice(client_ids))
         if chance.random() < self.spoils:
             spoilt = bytearray(whole)
             spoilt[chance.randrange(12, len(spoilt))] ^= 1 << chance.randrange(8)

@@ -10,6 +10,7 @@ from kafkastub.state.configs.entries import ResourceType as ConfigType
 from kafkawire.messages.add_partitions_to_txn_request import AddPartitionsToTxnRequest, AddPartitionsToTxnTopic
 from kafkawire.messages.alter_client_quotas_request import AlterClientQuotasRequest, EntityData, EntryData, OpData
 from kafkawire.messages.api_versions_request import ApiVersionsRequest
+from kafkawire.messages.consumer_group_heartbeat_request import ConsumerGroupHeartbeatRequest, TopicPartitions
 from kafkawire.messages.create_acls_request import AclCreation, CreateAclsRequest
 from kafkawire.messages.create_partitions_request import CreatePartitionsRequest, CreatePartitionsTopic
 from kafkawire.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
@@ -25,6 +26,7 @@ from kafkawire.messages.incremental_alter_configs_request import AlterableConfig
 from kafkawire.messages.incremental_alter_configs_request import AlterConfigsResource as Changed
 from kafkawire.messages.incremental_alter_configs_request import IncrementalAlterConfigsRequest
 from kafkawire.messages.init_producer_id_request import InitProducerIdRequest
+from kafkawire.messages.list_offsets_request import ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
 from kafkawire.messages.metadata_request import MetadataRequest, MetadataRequestTopic
 from kafkawire.messages.offset_commit_request import (
     OffsetCommitRequest,
@@ -47,6 +49,13 @@ from kafkawire.messages.share_fetch_request import AcknowledgementBatch as Along
 from kafkawire.messages.share_fetch_request import FetchPartition as SharePartition
 from kafkawire.messages.share_fetch_request import FetchTopic as ShareTopic
 from kafkawire.messages.share_fetch_request import ForgottenTopic, ShareFetchRequest
+from kafkawire.messages.share_group_heartbeat_request import ShareGroupHeartbeatRequest
+from kafkawire.messages.streams_group_heartbeat_request import (
+    StreamsGroupHeartbeatRequest,
+    Subtopology,
+    TaskIds,
+    Topology,
+)
 from kafkawire.messages.txn_offset_commit_request import (
     TxnOffsetCommitRequest,
     TxnOffsetCommitRequestPartition,
@@ -55,7 +64,7 @@ from kafkawire.messages.txn_offset_commit_request import (
 from kafkawire.messages.update_features_request import FeatureUpdateKey, UpdateFeaturesRequest
 from kafkawire.records import NewRecord, build_batch
 from kafkawire.schema import Message
-from tests.server.changing import ADMIN, TOPICS, USERS, Both
+from tests.server.changing import ADMIN, CLIENT_IDS, TOPICS, USERS, Both
 
 MEMBERS: Final = ("m1", "m2")
 TRANSACTIONS: Final = ("tx", "tx2")
@@ -63,7 +72,7 @@ GROUPS: Final = ("g", "c", "")
 """The first one is a share group's, and others commit for it as well."""
 RESOURCES: Final = (
     *((ResourceType.TOPIC, name) for name in (*TOPICS, "*")),
-    *((ResourceType.GROUP, name) for name in ("g", "c", "*")),
+    *((ResourceType.GROUP, name) for name in ("g", "c", "k", "s", "t", "*")),
     *((ResourceType.TRANSACTIONAL_ID, name) for name in (*TRANSACTIONS, "*")),
 )
 OPERATIONS: Final = (Operation.READ, Operation.WRITE, Operation.DESCRIBE, Operation.ALL)
@@ -83,6 +92,11 @@ CONFIGS: Final[dict[tuple[ConfigType, str], dict[str, tuple[str, ...]]]] = {
         "share.partition.max.record.locks": ("100", "2000"),
         "share.delivery.count.limit": ("2", "5"),
     },
+    (ConfigType.GROUP, "k"): {
+        "consumer.session.timeout.ms": ("45000", "60000"),
+        "consumer.heartbeat.interval.ms": ("5000", "10000"),
+    },
+    (ConfigType.GROUP, "s"): {"share.heartbeat.interval.ms": ("5000", "10000")},
     (ConfigType.BROKER, ""): {
         "message.max.bytes": ("90", "1048588"),
         "log.message.timestamp.type": ("LogAppendTime", "CreateTime"),
@@ -105,10 +119,12 @@ class Play:
         """Session and epoch, by who fetches and by version."""
         self.who: dict[str | None, tuple[int, int]] = {}
         self.sequences: dict[Any, int] = {}
+        self.members: dict[tuple[str, str], tuple[int, Any]] = {}
+        """The epoch, and what is to be said next of what it has, by kind of group and user."""
         self.usual: dict[Callable[[], None], int] = {
             self.produce: 16, self.share_fetch: 14, self.share_acknowledge: 9, self.commit: 8, self.fetch: 8,
             self.add_partitions: 6, self.end: 7, self.commit_in_transaction: 3, self.restart: 1, self.read_offsets: 4,
-            self.heartbeat: 3, self.wait: 3, self.look: 12,
+            self.heartbeat: 3, self.wait: 3, self.look: 14, self.beat: 14,
         }  # fmt: skip
         self.changes: dict[Callable[[], None], int] = {
             self.permissions: 8, self.quotas: 3, self.configs: 5, self.features: 1, self.topics: 2, self.leave: 1,
@@ -151,9 +167,9 @@ class Play:
     def look(self) -> None:
         """As a client does that has just come: each of few requests, again and again."""
         request: Message
-        match self.pick("versions", "metadata", "metadata", "metadata", "coordinator", "cluster"):
+        match self.pick("versions", *["metadata"] * 3, *["coordinator"] * 2, "cluster", *["offsets"] * 2):
             case "versions":
-                version, name = self.pick(0, 3, 4, 5), self.pick("test", "test", "other", "")
+                version, name = self.pick(0, 3, 3, 4, 5), self.pick("test", "test", "test", "other", "")
                 request = ApiVersionsRequest(name, "1")
                 if version == 5 and self.chance(0.5):
                     cluster = self.both.straight.state.cluster
@@ -163,13 +179,17 @@ class Play:
                 request = MetadataRequest(self._looked_at(version), self.chance(0.1), self.chance(0.1))
                 request.include_topic_authorized_operations = version >= 8 and self.chance(0.1)
             case "coordinator":
-                version, kind = self.pick(2, 4, 6), self.pick(0, 0, 1, 7)
+                version, kind = self.pick(2, 4, 4, 4, 6), self.pick(0, 0, 0, 1, 7)
                 names = GROUPS[:2] if kind == 0 else TRANSACTIONS
                 request = FindCoordinatorRequest(names[0], kind, [*names[: self.pick(1, 2)]])
+            case "offsets":
+                version = self.pick(1, 6, 6, 6, 6, 11)
+                request = self._lag()
             case _:
                 version = self.pick(0, 1, 2)
                 request = DescribeClusterRequest(self.chance(0.3), 1 if version == 0 else self.pick(1, 1, 1, 2))
-        self.both.ask(self.user(), request, version)
+        for _ in range(self.pick(1, 1, 2)):
+            self.both.ask(self.user(), request, version)
 
     def _looked_at(self, version: int) -> list[MetadataRequestTopic] | None:
         if self.chance(0.2):
@@ -178,6 +198,14 @@ class Play:
         if version >= 12 and self.chance(0.4):
             return [MetadataRequestTopic(self.both.topic_id(name) or b"\1" * 16, None) for name in names]
         return [MetadataRequestTopic(name=name) for name in names]
+
+    def _lag(self) -> ListOffsetsRequest:
+        when = self.pick([-1], [-1], [-1], [-1], [-2], [-2], [-1, -2], [-4], [-3], [1_600_000_000_000])
+        topics = [
+            ListOffsetsTopic(name, [ListOffsetsPartition(index, -1, self.pick(*when)) for index in indexes])
+            for name, indexes in self.pick([("orders", [0])], [("orders", [0])], [("orders", [0])], self.places())
+        ]
+        return ListOffsetsRequest(-1, self.pick(0, 0, 0, 1), topics)
 
     # -- producers -------------------------------------------------------------------------------------------------
 
@@ -286,6 +314,49 @@ class Play:
         answer = self.both.ask(user, request, version)
         if answer is not None:
             self.fetching[whose] = (0, 0) if answer.error_code or epoch < 0 else (answer.session_id, epoch + 1)
+
+    # -- members of groups with epochs -----------------------------------------------------------------------------
+
+    def beat(self) -> None:
+        """Most heartbeats say nothing, twice or more; some members leave, or subscribe to something else."""
+        kind, user, topics = self.pick("consumer", "share", "streams"), self.user(), self.pick(["orders"], [*TOPICS])
+        for _ in range(self.pick(2, 4, 8)):
+            epoch, owned = self.members.get((kind, user), (0, None))
+            if epoch and self.chance(0.04):
+                epoch, owned = self.pick(-1, 0, epoch + 1), None
+            if epoch == 0:
+                owned = []
+            names = topics if epoch == 0 or self.chance(0.02) else None
+            request = self._heartbeat(kind, f"{kind}-{user[-1]}", epoch, names, owned)
+            answer = self.both.ask(user, request, 1, ("test",) if self.chance(0.95) else CLIENT_IDS)
+            if answer is not None:
+                gone = answer.error_code or epoch < 0
+                owned = self._owned(kind, answer)
+                self.members[kind, user] = (0, None) if gone else (answer.member_epoch, owned)
+
+    def _heartbeat(self, kind: str, member: str, epoch: int, names: list[str] | None, owned: Any) -> Message:
+        if kind == "share":
+            return ShareGroupHeartbeatRequest("s", member, epoch, subscribed_topic_names=names)
+        timeout = 60_000 if epoch == 0 else -1
+        if kind == "consumer":
+            return ConsumerGroupHeartbeatRequest(
+                "k", member, epoch, rebalance_timeout_ms=timeout, subscribed_topic_names=names, topic_partitions=owned
+            )
+        request = StreamsGroupHeartbeatRequest("t", member, epoch, rebalance_timeout_ms=timeout)
+        if epoch == 0:
+            request.topology = Topology(0, [Subtopology("0", source_topics=["orders"])])
+            request.process_id = member
+        if owned is not None:
+            request.active_tasks, request.standby_tasks, request.warmup_tasks = owned, [], []
+        return request
+
+    @staticmethod
+    def _owned(kind: str, answer: Any) -> Any:
+        if kind == "consumer" and answer.assignment is not None:
+            return [TopicPartitions(one.topic_id, one.partitions) for one in answer.assignment.topic_partitions]
+        if kind == "streams" and answer.active_tasks is not None:
+            return [TaskIds(one.subtopology_id, one.partitions) for one in answer.active_tasks]
+        return None
 
     # -- members of share groups -----------------------------------------------------------------------------------
 

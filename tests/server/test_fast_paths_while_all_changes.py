@@ -47,7 +47,7 @@ def test_each_fast_path_is_taken_in_them():
 
 def test_of_each_api_with_a_fast_path_some_requests_are_served_and_some_refused_in_them():
     told = Counter[tuple[ApiKey, int]]()
-    for seed in range(6, 9):
+    for seed in range(6, 12):
         told += played(seed, guarded=True).told
     for key in FAST_PATHS.keys() - REFUSES_NOBODY:
         codes = {code for one, code in told if one == key}

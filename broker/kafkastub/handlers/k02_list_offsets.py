@@ -89,13 +89,16 @@ def _answers(ctx: RequestContext, request: ListOffsetsRequest) -> Steps:
         (topic.name, one.partition_index) for topic in request.topics for one in paced(topic.partitions, pace)
     )
     answers: dict[str, dict[int, ListOffsetsPartitionResponse]] = {}
+    committed = request.isolation_level == READ_COMMITTED
     for topic in request.topics:
         answered = answers.setdefault(topic.name, {})
         for one in paced(topic.partitions, pace):
             if times[topic.name, one.partition_index] > 1:
                 answer = _error(one, ErrorCode.INVALID_REQUEST)
+            elif one.timestamp >= 0 or one.timestamp == MAX_TIMESTAMP:
+                answer = yield from _searched(ctx, topic.name, one, committed)
             else:
-                answer = yield from _answer(ctx, topic.name, one, request.isolation_level == READ_COMMITTED)
+                answer = _at_once(ctx, topic.name, one, committed)
             answered[one.partition_index] = answer
     return ListOffsetsResponse(
         topics=[
@@ -105,34 +108,47 @@ def _answers(ctx: RequestContext, request: ListOffsetsRequest) -> Steps:
     )
 
 
-def _answer(
+def _searched(
     ctx: RequestContext, name: str, one: ListOffsetsPartition, committed: bool
 ) -> Generator[int, None, ListOffsetsPartitionResponse]:
-    if one.timestamp < 0 and ctx.api_version < _SINCE.get(one.timestamp, _NEVER):
+    """By time, or the largest time."""
+    if one.timestamp < 0 and ctx.api_version < _SINCE[one.timestamp]:
         return _error(one, ErrorCode.UNSUPPORTED_VERSION)
     try:
-        topic = ctx.state.cluster.topic(name)
-        log = led_log(ctx.state, ctx.node_id, topic, one.partition_index, one.current_leader_epoch)
-        assert topic is not None
+        log = led_log(
+            ctx.state, ctx.node_id, ctx.state.cluster.topic(name), one.partition_index, one.current_leader_epoch
+        )
         end = log.last_stable_offset if committed else log.high_watermark
-        found: tuple[int, int, int] | None
-        if one.timestamp >= 0 or one.timestamp == MAX_TIMESTAMP:
-            wanted = None if one.timestamp == MAX_TIMESTAMP else one.timestamp
-            found = yield from log.search(wanted, ctx.state.logs.unpacker)
-            if found is not None and found[1] >= end:
-                found = None
-        else:
-            found = _special(log, one.timestamp, topic.partitions[one.partition_index].leader_epoch, end)
+        wanted = None if one.timestamp == MAX_TIMESTAMP else one.timestamp
+        found: tuple[int, int, int] | None = yield from log.search(wanted, ctx.state.logs.unpacker)
     except KafkaError as error:
-        known = error.code not in (ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, ErrorCode.CORRUPT_MESSAGE)
-        return _error(one, error.code if known else ErrorCode.UNKNOWN_SERVER_ERROR)
+        return _refused(one, error)
+    return _found(ctx, one, None if found is None or found[1] >= end else found)
+
+
+def _at_once(
+    ctx: RequestContext, name: str, one: ListOffsetsPartition, committed: bool
+) -> ListOffsetsPartitionResponse:
+    """What is known without a look at the records."""
+    if ctx.api_version < _SINCE.get(one.timestamp, _NEVER):
+        return _error(one, ErrorCode.UNSUPPORTED_VERSION)
+    topic, index = ctx.state.cluster.topic(name), one.partition_index
+    try:
+        log = led_log(ctx.state, ctx.node_id, topic, index, one.current_leader_epoch)
+        end = log.last_stable_offset if committed else log.high_watermark
+    except KafkaError as error:
+        return _refused(one, error)
+    assert topic is not None
+    return _found(ctx, one, _special(log, one.timestamp, topic.partitions[index].leader_epoch, end))
+
+
+def _found(
+    ctx: RequestContext, one: ListOffsetsPartition, found: tuple[int, int, int] | None
+) -> ListOffsetsPartitionResponse:
     timestamp, offset, epoch = (-1, -1, -1) if found is None else found
-    return ListOffsetsPartitionResponse(
-        partition_index=one.partition_index,
-        timestamp=timestamp,
-        offset=offset,
-        leader_epoch=epoch if ctx.api_version >= LEADER_EPOCH_FROM else -1,
-    )
+    if ctx.api_version < LEADER_EPOCH_FROM:
+        epoch = -1
+    return ListOffsetsPartitionResponse(one.partition_index, ErrorCode.NONE, timestamp, offset, epoch)
 
 
 def _special(log: PartitionLog, timestamp: int, leader_epoch: int, end: int) -> tuple[int, int, int] | None:
@@ -146,6 +162,11 @@ def _special(log: PartitionLog, timestamp: int, leader_epoch: int, end: int) -> 
         known = earliest is not None and earliest[1] <= log.log_start_offset
         return -1, log.log_start_offset, earliest[0] if earliest is not None and known else -1
     return None
+
+
+def _refused(one: ListOffsetsPartition, error: KafkaError) -> ListOffsetsPartitionResponse:
+    known = error.code not in (ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, ErrorCode.CORRUPT_MESSAGE)
+    return _error(one, error.code if known else ErrorCode.UNKNOWN_SERVER_ERROR)
 
 
 def _error(one: ListOffsetsPartition, code: ErrorCode) -> ListOffsetsPartitionResponse:

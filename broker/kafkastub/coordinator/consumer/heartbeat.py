@@ -13,6 +13,7 @@ from kafkastub.coordinator.consumer.member import ConsumerMember, MemberState
 from kafkastub.coordinator.consumer.steps import Steps
 from kafkastub.coordinator.modern.member_ids import random_member_id
 from kafkastub.coordinator.modern.membership import subscription, updated
+from kafkastub.coordinator.modern.settings import ConsumerSettings
 from kafkastub.coordinator.records import Record
 from kafkastub.coordinator.turn import Turn
 from kafkawire.errors import KafkaError
@@ -56,6 +57,25 @@ class Heartbeats:
             if self.context.find(request.group_id) is not group:  # it was to become a consumer group
                 group.end(turn.broker_ms)
             raise
+
+    def beat_again(
+        self, request: ConsumerGroupHeartbeatRequest, client_id: str, client_host: str, timer_ms: int
+    ) -> ConsumerSettings | None:
+        """One that says nothing new, and was answered before: the session counts anew. Gives what the group goes by.
+
+        None, and nothing has happened, for every other one.
+        """
+        context = self.context
+        group = context.find(request.group_id)
+        if group is None or not _says_nothing_new(group, request, client_id, client_host):
+            return None
+        timers = group.timers.get(request.member_id)
+        if timers is None:
+            return None
+        settings = context.of(group.group_id)
+        timers.session_timeout_ms = timeout = settings.session_timeout_ms
+        context.groups.deadlines.arm(timers.session, timer_ms + timeout)
+        return settings
 
     def _beat_into(
         self,

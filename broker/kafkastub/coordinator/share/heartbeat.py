@@ -95,6 +95,25 @@ class Heartbeats(Sessions[ShareGroup, MemberTimers]):
             answer.assignment = _told(after.assigned)
         return Beat(answer, initialization)
 
+    def beat_again(
+        self, request: ShareGroupHeartbeatRequest, client_id: str, client_host: str, timer_ms: int
+    ) -> ShareGroupSettings | None:
+        """One that says nothing new, and was answered before: the session counts anew. Gives what the group goes by.
+
+        None, and nothing has happened, for every other one.
+        """
+        context = self.context
+        group = context.find(request.group_id)
+        if group is None or not _says_nothing_new(group, request, client_id, client_host):
+            return None
+        session = group.sessions.get(request.member_id)
+        if session is None:
+            return None
+        settings = context.of(group.group_id)
+        group.session_timeout_ms = timeout = settings.session_timeout_ms
+        context.groups.deadlines.arm(session, timer_ms + timeout)
+        return settings
+
     def _answer(self, group: ShareGroup, member_id: str, epoch: int, turn: Turn) -> ShareGroupHeartbeatResponse:
         settings = self.alive(group, member_id, turn)
         return ShareGroupHeartbeatResponse(

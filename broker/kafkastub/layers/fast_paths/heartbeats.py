@@ -1,0 +1,161 @@
+"""Heartbeats of groups with epochs that say nothing new: what a member sends over and over while nothing happens.
+
+The request is known by its bytes, and its answer was encoded before. Whether it says nothing new to its group as that
+is now, is asked of the coordinator each time, as the careful way asks; and the member's session counts anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final, NamedTuple
+
+from kafkastub.coordinator import GroupCoordinator
+from kafkastub.handlers.context import ConnectionInfo
+from kafkastub.layers.fast_paths.contract import FastPath, IsClear, always_clear
+from kafkastub.state.broker_state import BrokerState
+from kafkawire.schema import Message
+
+_LONGEST_REQUEST: Final = 1 << 9
+"""Bytes of a body."""
+_MOST: Final = 10_000
+"""Members whose heartbeats are remembered."""
+
+Again = Callable[[GroupCoordinator, Any, int, str, str, int, int], object]
+"""(coordinator, request, version, client id, client's host, broker time, timer time) -> what the answer hangs on beside
+the request, the same object as long as that is the same; and the member's session counts anew. None, and nothing has
+happened, where the heartbeat is for the handler.
+"""
+
+
+class _Known(NamedTuple):
+    request: Message
+    answer: bytes
+    hangs_on: object
+    finalized: Mapping[str, int]
+    """Features, without which there is no such protocol."""
+
+
+class Heartbeats:
+    """A fast path that learns (`contract.Memory`)."""
+
+    __slots__ = ("_again", "_is_clear", "_known", "_state", "_version")
+
+    def __init__(self, state: BrokerState, version: int, is_clear: IsClear, again: Again) -> None:
+        self._state = state
+        self._version = version
+        self._is_clear = is_clear
+        self._again = again
+        self._known: dict[bytes, _Known] = {}
+
+    def __call__(
+        self, info: ConnectionInfo, data: bytes, body: int, end: int, broker_ms: int, timer_ms: int
+    ) -> bytes | None:
+        known = self._known.get(data[body:end])
+        if known is None:
+            return None
+        state, client_id = self._state, info.client_id_bytes
+        serving = state.serving
+        at = body - 1 - len(client_id)
+        if (
+            serving is None
+            or data[at - 2 : body - 1] != len(client_id).to_bytes(2, "big") + client_id  # it may have none
+            or state.features.finalized is not known.finalized
+            or state.group_watchers
+            or state.offsets_topic.watched
+        ):
+            return None
+        again = self._again(
+            serving, known.request, self._version, info.client_id, info.client_host, broker_ms, timer_ms
+        )
+        return known.answer if again is known.hangs_on else None
+
+    @property
+    def token(self) -> object:
+        """What is put off is never kept."""
+        return None
+
+    def keep(
+        self, info: ConnectionInfo, raw: bytes, request: Any, answer: Any, token: object, encoded: Callable[[], bytes]
+    ) -> None:
+        """The careful way has answered. What it answers to the same bytes once more, and that alone, is remembered."""
+        state = self._state
+        serving = state.serving
+        if answer.error_code or len(raw) > _LONGEST_REQUEST or request.member_epoch <= 0:
+            return
+        if (answer.member_id, answer.member_epoch) != (request.member_id, request.member_epoch):
+            return
+        if serving is None or not self._is_clear(request):
+            return
+        hangs_on = self._hangs_on(serving, request, answer)
+        if hangs_on is None:
+            return
+        if len(self._known) >= _MOST:
+            self._known.clear()
+        self._known[raw] = _Known(request, encoded(), hangs_on, state.features.finalized)
+
+    def _hangs_on(self, serving: GroupCoordinator, request: Any, answer: Any) -> object:
+        """As `Again` gives it; None where the answer tells more than that all is well."""
+        raise NotImplementedError
+
+
+class _ConsumerHeartbeats(Heartbeats):
+    __slots__ = ()
+
+    def _hangs_on(self, serving: GroupCoordinator, request: Any, answer: Any) -> object:
+        if answer.assignment is not None or request.topic_partitions is not None:
+            return None
+        return serving.consumer.context.of(request.group_id)
+
+
+class _ShareHeartbeats(Heartbeats):
+    __slots__ = ()
+
+    def _hangs_on(self, serving: GroupCoordinator, request: Any, answer: Any) -> object:
+        return None if answer.assignment is not None else serving.share.context.of(request.group_id)
+
+
+class _StreamsHeartbeats(Heartbeats):
+    __slots__ = ()
+
+    def _hangs_on(self, serving: GroupCoordinator, request: Any, answer: Any) -> object:
+        return answer
+
+
+def consumer(state: BrokerState, version: int, is_clear: IsClear = always_clear) -> FastPath | None:
+    """The fast path of ConsumerGroupHeartbeat."""
+    return _ConsumerHeartbeats(state, version, is_clear, _consumer)
+
+
+def share(state: BrokerState, version: int, is_clear: IsClear = always_clear) -> FastPath | None:
+    """The fast path of ShareGroupHeartbeat."""
+    return _ShareHeartbeats(state, version, is_clear, _share)
+
+
+def streams(state: BrokerState, version: int, is_clear: IsClear = always_clear) -> FastPath | None:
+    """The fast path of StreamsGroupHeartbeat."""
+    return _StreamsHeartbeats(state, version, is_clear, _streams)
+
+
+def _consumer(
+    serving: GroupCoordinator, request: Any, version: int, client_id: str, host: str, broker_ms: int, timer_ms: int
+) -> object:
+    if not serving.has_consumer:
+        return None
+    return serving.consumer.heartbeats.beat_again(request, client_id, host, timer_ms)
+
+
+def _share(
+    serving: GroupCoordinator, request: Any, version: int, client_id: str, host: str, broker_ms: int, timer_ms: int
+) -> object:
+    if not serving.has_share:
+        return None
+    return serving.share.heartbeats.beat_again(request, client_id, host, timer_ms)
+
+
+def _streams(
+    serving: GroupCoordinator, request: Any, version: int, client_id: str, host: str, broker_ms: int, timer_ms: int
+) -> object:
+    if not serving.has_streams:
+        return None
+    turn = serving.streams.heartbeat_again(request, version, client_id, host, broker_ms, timer_ms)
+    return None if turn is None else turn.reply.response
