@@ -55,6 +55,7 @@ _flexible_head = struct.Struct(">iix").pack
 _FLEXIBLE_SIZE: Final = 5
 """Of the header in that."""
 _REPEATED: Final = frozenset({ApiKey.HEARTBEAT, ApiKey.OFFSET_FETCH, ApiKey.STREAMS_GROUP_HEARTBEAT})
+_PARKED: Final = frozenset({ApiKey.JOIN_GROUP, ApiKey.SYNC_GROUP})
 _LONGEST_REPEATED: Final = 1 << 10
 """Bytes of a request that is remembered, one for each connection and route."""
 IS_NOT_SERVED: Final = "is not served"
@@ -179,6 +180,15 @@ class Dispatcher:
         except Exception as error:
             outcome = self.lowered(Exchange(route, context, request), error)
         memory = route.memory
+        if (
+            route.parks
+            and type(outcome) is Deferred
+            and outcome.reply is not None
+            and self.watch is None
+            and info.usage is None
+            and self.state.pace is no_pause
+        ):
+            outcome = outcome.reply  # it is there already, and nobody else is to be told: a reply like any other
         if not isinstance(outcome, Message):
             exchange = Exchange(route, context, request)
             if memory is not None and body:
@@ -388,6 +398,7 @@ class Dispatcher:
             header_size=header_size,
             head=_flexible_head if header_size == _FLEXIBLE_SIZE else _head,
             repeated=api.key in _REPEATED,
+            parks=api.key in _PARKED,
             fast_path=path,
             bypassed=api.handler,
             memory=cast("Memory", path) if fast is not None and fast.learns and handler is api.handler else None,

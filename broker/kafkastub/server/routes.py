@@ -34,6 +34,8 @@ class Route:
     """The size of a response and its header, from that size and the correlation id."""
     repeated: bool = False
     """A client says the same again and again: the same bytes are the same request, which its handler never changes."""
+    parks: bool = False
+    """Its handler always makes a deferred reply, which may be there at once."""
     answer: Message | None = None
     """The last reply, unless it was long: handlers give the same object again where nothing has changed."""
     answer_body: bytes = b""
