@@ -61,11 +61,19 @@ def stub_command() -> list[str]:
     return [str(script) if script.exists() else "kafkastub", "serve", "--port", "0", "--log-level", "warning"]
 
 
+LARGE_GROUPS_AT_ONCE = {
+    "group.initial.rebalance.delay.ms": 0,
+    "group.streams.initial.rebalance.delay.ms": 0,
+    "group.share.max.size": 1000,
+}
+"""Groups that wait for nobody, and may be as large as those of `settling`."""
+
+
 @contextlib.contextmanager
 def stub() -> Iterator[Contestant]:
-    """kafkastub in its default profile."""
-    delays = [f"--config=group.{kind}initial.rebalance.delay.ms=0" for kind in ("", "streams.")]
-    with process_that_says_ready("kafkastub", [*stub_command(), *delays]) as running:
+    """kafkastub in its default profile, but for large groups."""
+    configs = [f"--config={name}={value}" for name, value in LARGE_GROUPS_AT_ONCE.items()]
+    with process_that_says_ready("kafkastub", [*stub_command(), *configs]) as running:
         yield running
 
 
@@ -85,12 +93,12 @@ def kfake() -> Iterator[Contestant]:
 
 @contextlib.contextmanager
 def kafka() -> Iterator[Contestant]:
-    """Apache Kafka, with the defaults of a broker but for what one node needs. Raises Unavailable without Java."""
+    """Apache Kafka, with a broker's defaults but for what one node and large groups need. Unavailable without Java."""
     if shutil.which("java") is None:
         raise Unavailable("no Java here")
     from tests.oracle.apache_kafka import ApacheKafka
 
-    with ApacheKafka(heap_mb=1024) as broker:
+    with ApacheKafka(LARGE_GROUPS_AT_ONCE, heap_mb=1024) as broker:
         host, port = broker.bootstrap_servers.rsplit(":", 1)
         yield Contestant("kafka", host, int(port))
 

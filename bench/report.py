@@ -101,17 +101,17 @@ def snapshots_line(found: Snapshots) -> str:
 
 
 def settled_table(found: Sequence[Settled]) -> str:
-    """A large group of the consumer protocol, from its first heartbeat on."""
+    """A large group of each type, from its first request on."""
     rows = [
         [
-            one.name,
+            f"{one.kind}, {one.name}",
             f"{statistics.median(one.seconds):.2f}" if one.seconds else "failed",
-            f"{one.heartbeats:,}" if one.failure is None else one.failure,
+            f"{one.requests:,}" if one.failure is None else one.failure,
         ]
         for one in found
     ]
-    title = f"A consumer group of {MEMBERS:,} members and {PARTITIONS:,} partitions settles"
-    return table(title, ["server", "s", "heartbeats"], rows)
+    title = f"A group of {MEMBERS:,} members and {PARTITIONS:,} partitions settles"
+    return table(title, ["type, server", "s", "requests"], rows)
 
 
 def volume_table(volumes: Sequence[Volume]) -> str:

@@ -147,7 +147,8 @@ def _wire(plan: Plan, selected: Selection, starters: dict[str, Starter], results
     chosen = [case for case in (*contact.CASES, *cases.CASES, *transactions.CASES) if case.name in selected]
     with_transactions = any(step in selected for steps in transactions.STEPS.values() for step in steps)
     with_shares = any(step in selected for step in (*shares.STEPS, *shares.TOGETHER))
-    if not chosen and not with_transactions and not with_shares and settling.NAME not in selected:
+    to_settle = [kind for name, kind in settling.NAMES.items() if name in selected]
+    if not chosen and not with_transactions and not with_shares and not to_settle:
         return
     with ExitStack() as stack:
         running: list[Contestant] = []
@@ -168,10 +169,10 @@ def _wire(plan: Plan, selected: Selection, starters: dict[str, Starter], results
         results.wire |= transactions.measure(running, plan.effort, lambda step: step in selected)
         _say("share groups")
         results.wire |= shares.measure(running, plan.effort, lambda step: step in selected)
-        if settling.NAME in selected:
-            _say(settling.NAME)
+        if to_settle:
+            _say("large groups")
             servers = [one for one in running if one.name != wire.ECHO]
-            results.settled = settling.measure(servers, plan.sustained_rounds)
+            results.settled = settling.measure(servers, to_settle, plan.sustained_rounds)
 
 
 def _volumes(plan: Plan, starters: dict[str, Starter], results: Results) -> None:

@@ -1,7 +1,8 @@
-"""How long a large group of the consumer protocol (KIP-848) takes from its first heartbeat until it is settled.
+"""How long a large group of each type with epochs takes from its first heartbeat until it is settled.
 
 All members heartbeat over one connection, round after round, as fast as the server answers; each does what it is told.
-With the default configuration a new target comes once a second, which is in the figures of every server.
+With the default configuration a new target comes once a second, which is in the figures of every server. A group of the
+classic protocol is in `gathering`: there each member waits on a connection of its own.
 """
 
 from __future__ import annotations
@@ -9,16 +10,25 @@ from __future__ import annotations
 import itertools
 import time
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
-from bench.cases import CONSUMER_HEARTBEAT, SESSION_MS, create_topic
+from bench import gathering
+from bench.cases import CONSUMER_HEARTBEAT, SESSION_MS, SHARE_HEARTBEAT, STREAMS_HEARTBEAT, create_topic
 from bench.contestants import Contestant
 from bench.frames import BadAnswer, Client, error_codes, frame, read_answer
 from kafkawire.messages.consumer_group_heartbeat_request import ConsumerGroupHeartbeatRequest, TopicPartitions
 from kafkawire.messages.find_coordinator_request import FindCoordinatorRequest
+from kafkawire.messages.share_group_heartbeat_request import ShareGroupHeartbeatRequest
+from kafkawire.messages.streams_group_heartbeat_request import (
+    StreamsGroupHeartbeatRequest,
+    Subtopology,
+    TaskIds,
+    Topology,
+)
+from kafkawire.schema import Message
 
-NAME = "settle/1000x1000"
 MEMBERS, PARTITIONS = 1000, 1000
 AT_ONCE = 50
 """Heartbeats in flight."""
@@ -32,88 +42,166 @@ class Settled:
     """What one server needed.
 
     Attributes:
+        kind: the type of the group.
         seconds: of each round of the measurement.
-        heartbeats: in the last one.
+        requests: in the last one.
         failure: why there is nothing.
     """
 
     name: str
+    kind: str
     seconds: list[float] = field(default_factory=list)
-    heartbeats: int = 0
+    requests: int = 0
     failure: str | None = None
 
 
 class Member:
     """One member, which does what it is told."""
 
+    version: int
+    alone = True
+    """Whether a partition is one member's."""
+
     def __init__(self, group: str, topic: str) -> None:
         self.group = group
         self.topic = topic
         self.member_id = str(uuid.uuid4())
         self.epoch = 0
-        self.owned: Sequence[TopicPartitions] = ()
-        self._tells = True
+        self.owned: Sequence[Any] = ()
+        self.tells = True
 
-    def heartbeat(self) -> ConsumerGroupHeartbeatRequest:
+    def heartbeat(self) -> Message:
         """The next one."""
+        raise NotImplementedError
+
+    def assigned(self, answer: Any) -> Sequence[Any] | None:
+        """What the answer gives the member; None where it says nothing of that."""
+        raise NotImplementedError
+
+    def answered(self, answer: Any) -> bool:
+        """Whether there is something new for it."""
+        errors = set(error_codes(answer))
+        if errors:
+            raise BadAnswer(f"a heartbeat was answered {', '.join(code.name for code in errors)}")
+        assigned = self.assigned(answer)
+        changed = assigned is not None or answer.member_epoch != self.epoch
+        self.epoch = answer.member_epoch
+        self.tells = assigned is not None
+        if assigned is not None:
+            self.owned = assigned
+        return changed
+
+
+class ConsumerMember(Member):
+    """KIP-848."""
+
+    version = CONSUMER_HEARTBEAT
+
+    def heartbeat(self) -> Message:
         request = ConsumerGroupHeartbeatRequest(self.group, self.member_id, self.epoch)
         if self.epoch == 0:
             request.rebalance_timeout_ms = SESSION_MS
             request.subscribed_topic_names = [self.topic]
-        if self._tells:
+        if self.tells:
             request.topic_partitions = self.owned
         return request
 
-    def answered(self, answer: object) -> bool:
-        """Whether there is something new for it."""
-        errors = set(error_codes(answer))
-        if errors:
-            raise BadAnswer(f"ConsumerGroupHeartbeat was answered {', '.join(code.name for code in errors)}")
-        assignment = answer.assignment  # type: ignore[attr-defined]
-        changed = assignment is not None or answer.member_epoch != self.epoch  # type: ignore[attr-defined]
-        self.epoch = answer.member_epoch  # type: ignore[attr-defined]
-        self._tells = assignment is not None
-        if assignment is not None:
-            self.owned = [TopicPartitions(one.topic_id, one.partitions) for one in assignment.topic_partitions]
-        return changed
+    def assigned(self, answer: Any) -> Sequence[Any] | None:
+        if answer.assignment is None:
+            return None
+        return [TopicPartitions(one.topic_id, one.partitions) for one in answer.assignment.topic_partitions]
 
 
-def measure(contestants: Sequence[Contestant], rounds: int) -> list[Settled]:
-    """Each of the servers, in turns."""
-    found = [Settled(one.name) for one in contestants]
-    for _ in range(rounds):
-        for one, settled in zip(contestants, found, strict=True):
-            if settled.failure is None:
-                try:
-                    with Client(one.host, one.port) as client:
-                        _settle(client, settled)
-                except (BadAnswer, OSError) as error:
-                    settled.failure = f"{type(error).__name__}: {error}"
+class ShareMember(Member):
+    """KIP-932."""
+
+    version = SHARE_HEARTBEAT
+    alone = False
+
+    def heartbeat(self) -> Message:
+        names = [self.topic] if self.epoch == 0 else None
+        return ShareGroupHeartbeatRequest(self.group, self.member_id, self.epoch, subscribed_topic_names=names)
+
+    def assigned(self, answer: Any) -> Sequence[Any] | None:
+        return None if answer.assignment is None else list(answer.assignment.topic_partitions)
+
+
+class StreamsMember(Member):
+    """KIP-1071."""
+
+    version = STREAMS_HEARTBEAT
+
+    def heartbeat(self) -> Message:
+        request = StreamsGroupHeartbeatRequest(self.group, self.member_id, self.epoch)
+        if self.epoch == 0:
+            request.rebalance_timeout_ms = SESSION_MS
+            request.topology = Topology(0, [Subtopology("0", source_topics=[self.topic])])
+            request.process_id = self.member_id
+        if self.tells:
+            request.active_tasks, request.standby_tasks, request.warmup_tasks = self.owned, [], []
+        return request
+
+    def assigned(self, answer: Any) -> Sequence[Any] | None:
+        if answer.active_tasks is None:
+            return None
+        return [TaskIds(one.subtopology_id, one.partitions) for one in answer.active_tasks]
+
+
+KINDS: dict[str, type[Member]] = {"consumer": ConsumerMember, "share": ShareMember, "streams": StreamsMember}
+NAMES = {f"settle/{kind}": kind for kind in (gathering.KIND, *KINDS)}
+"""Of the measurements, to the types of groups."""
+
+
+def measure(contestants: Sequence[Contestant], kinds: Sequence[str], rounds: int) -> list[Settled]:
+    """Each of the servers, in turns, for each of the types."""
+    found = []
+    for kind in kinds:
+        settled = [Settled(one.name, kind) for one in contestants]
+        found += settled
+        for _ in range(rounds):
+            for one, result in zip(contestants, settled, strict=True):
+                if result.failure is None:
+                    try:
+                        seconds, result.requests = _settle(one, kind)
+                        result.seconds.append(seconds)
+                    except (BadAnswer, OSError) as error:
+                        result.failure = f"{type(error).__name__}: {error}"
     return found
 
 
-def _settle(client: Client, settled: Settled) -> None:
-    name = f"bench-settle-{next(_number)}"
-    create_topic(client, name, PARTITIONS)
-    client.succeed(FindCoordinatorRequest(key_type=0, coordinator_keys=[name]), 4)
-    members = [Member(name, name) for _ in range(MEMBERS)]
-    settled.heartbeats = 0
-    members[0].answered(client.succeed(members[0].heartbeat(), CONSUMER_HEARTBEAT))  # once the coordinator is there
+def _settle(contestant: Contestant, kind: str) -> tuple[float, int]:
+    """How many seconds it took, and how many requests."""
+    name = f"bench-settle-{kind}-{next(_number)}"
+    with Client(contestant.host, contestant.port) as client:
+        create_topic(client, name, PARTITIONS)
+        client.succeed(FindCoordinatorRequest(key_type=0, coordinator_keys=[name]), 4)
+        if kind == gathering.KIND:
+            return gathering.gather(contestant, name, MEMBERS, PARTITIONS, MOST_SECONDS)
+        return _by_heartbeats(client, name, KINDS[kind])
+
+
+def _by_heartbeats(client: Client, name: str, kind: Callable[[str, str], Member]) -> tuple[float, int]:
+    members = [kind(name, name) for _ in range(MEMBERS)]
+    requests = 0
+    members[0].answered(client.succeed(members[0].heartbeat(), members[0].version))  # once the coordinator is there
     start = time.perf_counter()
     while _round(client, members) or not _complete(members):
-        settled.heartbeats += MEMBERS
+        requests += MEMBERS
         if time.perf_counter() - start > MOST_SECONDS:
             raise BadAnswer(f"the group has not settled within {MOST_SECONDS:g} s")
-    settled.seconds.append(time.perf_counter() - start)
+    return time.perf_counter() - start, requests
 
 
 def _round(client: Client, members: Sequence[Member]) -> bool:
     """Every member heartbeats once. Whether there was something new for one."""
     changed = False
     for some in _slices(members):
-        client.socket.sendall(b"".join(frame(member.heartbeat(), CONSUMER_HEARTBEAT) for member in some))
-        for member in some:
-            _, answer = read_answer(ConsumerGroupHeartbeatRequest.API_KEY, CONSUMER_HEARTBEAT, client.read_frame())
+        requests = [member.heartbeat() for member in some]
+        client.socket.sendall(
+            b"".join(frame(request, member.version) for request, member in zip(requests, some, strict=True))
+        )
+        for request, member in zip(requests, some, strict=True):
+            _, answer = read_answer(request.API_KEY, member.version, client.read_frame())
             changed |= member.answered(answer)
     return changed
 
@@ -124,8 +212,13 @@ def _slices(members: Sequence[Member]) -> Iterator[Sequence[Member]]:
 
 
 def _complete(members: Sequence[Member]) -> bool:
-    """All partitions have one owner each, who has not more than the others, and all are in the same epoch."""
+    """All partitions have an owner, where they are one member's only one, who has not more than the others, and all
+    members are in the same epoch.
+    """
     owned = [[partition for topic in member.owned for partition in topic.partitions] for member in members]
     even = max(map(len, owned)) <= -(-PARTITIONS // MEMBERS)
     same = len({member.epoch for member in members}) == 1
-    return even and same and sorted(itertools.chain(*owned)) == list(range(PARTITIONS))
+    all_of_them = sorted(itertools.chain(*owned))
+    if not members[0].alone:
+        all_of_them = sorted(set(all_of_them))
+    return even and same and all_of_them == list(range(PARTITIONS))

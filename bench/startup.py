@@ -1,21 +1,24 @@
 """How long until it answers: the command, the class in a process that has one already, the imports.
 
-All times in milliseconds, medians.
+All times in milliseconds, medians; beside them what the command holds of memory when it says that it is ready.
 
     python -m bench.run -k startup [--quick]
 """
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
+import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, sleep
 
 from bench.contestants import READY, Unavailable, module, stub_command
 from bench.frames import Client
@@ -23,6 +26,8 @@ from kafkawire.messages.api_versions_request import ApiVersionsRequest
 
 SERVE, NEW_STUB, CLOSE_STUB = "kafkastub serve", "new KafkaStub", "close KafkaStub"
 FIXTURE_UP, FIXTURE_DOWN = "set-up of the fixture kafka_stub", "its tear-down"
+SERVE_COMPILING = "kafkastub serve, no bytecode of its own kept"
+MEMORY = "kafkastub serve at its ready line, MiB"
 IMPORT_WIRE, IMPORT_PACKAGE, IMPORT_CLASS = "import kafkawire.codec", "import kafkastub", "import KafkaStub"
 
 IMPORTS = {
@@ -34,7 +39,12 @@ IMPORTS = {
 
 def measure(runs: int) -> dict[str, float]:
     """Each of the above. Raises Unavailable where the stub does not start."""
-    found = {SERVE: _median(_serve, runs)}
+    memory: list[float] = []
+    found = {SERVE: _median(lambda: _serve(stub_command(), memory), runs)}
+    with tempfile.TemporaryDirectory() as folder:
+        found[SERVE_COMPILING] = _median(partial(_serve_compiling, folder), max(3, runs // 3))
+    if memory:
+        found[MEMORY] = statistics.median(memory)
     found.update(_in_process(runs))
     found.update(_fixture(10 * runs))
     bare = _median(lambda: _python("pass"), runs)
@@ -49,20 +59,40 @@ def _median(call: Callable[[], float], runs: int) -> float:
     return statistics.median(call() for _ in range(runs))
 
 
-def _serve() -> float:
-    """From the start of the process to the answer to ApiVersions."""
+def _serve(command: Sequence[str], memory: list[float], environment: Mapping[str, str] | None = None) -> float:
+    """From the start of the process to the answer to ApiVersions. What it holds of memory is added to `memory`."""
     start = perf_counter()
-    with subprocess.Popen(stub_command(), stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
         try:
             assert process.stdout is not None
             line = process.stdout.readline()
             ready = READY.search(line)
             if ready is None:
                 raise Unavailable(f"kafkastub did not get ready: {line.strip() or 'no output'}")
+            status = Path(f"/proc/{process.pid}/status")
+            told = status.read_text() if status.exists() else ""
             _answer(ready.group(1), int(ready.group(2)))
-            return (perf_counter() - start) * 1000
+            taken = (perf_counter() - start) * 1000
+            if "VmRSS:" in told:
+                memory.append(int(told.split("VmRSS:")[1].split()[0]) / 1024)
+            return taken
         finally:
             process.terminate()
+
+
+def _serve_compiling(folder: str) -> float:
+    """The same of a copy of the sources, which are compiled at each start, as where they lie in a read-only folder."""
+    for name in ("kafkastub", "kafkawire"):
+        found = importlib.util.find_spec(name)
+        assert found is not None
+        assert found.submodule_search_locations is not None
+        source, copy = found.submodule_search_locations[0], Path(folder, name)
+        if not copy.exists():
+            shutil.copytree(source, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
+    environment |= {"PYTHONPATH": folder, "PYTHONDONTWRITEBYTECODE": "1"}
+    command = [sys.executable, "-m", "kafkastub.cli", *stub_command()[1:]]
+    return _serve(command, [], environment)
 
 
 def _answer(host: str, port: int) -> None:
@@ -137,6 +167,7 @@ def _inner(runs: int) -> dict[str, float]:
     ends: list[float] = []
     with KafkaStub() as first:
         _answer(first.host, first.port)
+        sleep(0.5)  # behind its start it loads what most clients ask for
         for _ in range(2 * runs):
             before = perf_counter()
             with KafkaStub() as stub:

@@ -13,6 +13,7 @@ from kafkastub.coordinator.modern.assignors.errors import AssignorError, not_com
 from kafkastub.coordinator.modern.membership import check_epoch, check_room, subscription, updated
 from kafkastub.coordinator.modern.partition_sets import known_order, topics_in_order
 from kafkastub.coordinator.modern.records import Partitions
+from kafkastub.coordinator.modern.settings import ShareGroupSettings
 from kafkastub.coordinator.modern.timers import MemberTimers
 from kafkastub.coordinator.modern.watching import Sessions
 from kafkastub.coordinator.records import Record
@@ -106,12 +107,12 @@ class Heartbeats(Sessions[ShareGroup, MemberTimers]):
         group = context.find(request.group_id)
         if group is None or not _says_nothing_new(group, request, client_id, client_host):
             return None
-        session = group.sessions.get(request.member_id)
-        if session is None:
+        timers = group.timers.get(request.member_id)
+        if timers is None:
             return None
         settings = context.of(group.group_id)
         group.session_timeout_ms = timeout = settings.session_timeout_ms
-        context.groups.deadlines.arm(session, timer_ms + timeout)
+        context.groups.deadlines.arm(timers.session, timer_ms + timeout)
         return settings
 
     def _answer(self, group: ShareGroup, member_id: str, epoch: int, turn: Turn) -> ShareGroupHeartbeatResponse:
