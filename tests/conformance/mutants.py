@@ -291,7 +291,7 @@ MUTANTS = (
     Mutant("handlers/k09_offset_fetch.py", "if run is not None and not (stable and offsets.has_pending(group_id)):", "if run is not None:", "OffsetFetch"),
     Mutant("handlers/k24_add_partitions_to_txn.py", "KNOWS_FENCED_FROM = 2", "KNOWS_FENCED_FROM = 3", "AddPartitionsToTxn"),
     Mutant("handlers/k66_list_transactions.py", "or (request.state_filters and not states):", "or False:", "ListTransactions"),
-    Mutant("handlers/k02_list_offsets.py", "request.isolation_level == READ_COMMITTED)", "False)", "ListOffsets"),
+    Mutant("handlers/k02_list_offsets.py", "request.isolation_level == READ_COMMITTED", "False", "ListOffsets"),
     Mutant("state/transaction_coordinator/pending_markers.py", "                del ending.left[partition]\n                done.append(partition)", "                del ending.left[partition]", "EndTxn"),
     Mutant("state/transaction_coordinator/pending_markers.py", "            done = self._try(ending, some, broker_ms)", "            done = list(some)", "EndTxn"),
     Mutant(_RECONCILIATION, "            if self._has_any(member.pending_revocation):", "            if False:", "ConsumerGroupHeartbeat"),
