@@ -18,7 +18,7 @@ from typing import Any, BinaryIO, Final
 from kafkastub.journal.entry import Entry
 from kafkastub.journal.export import line
 from kafkastub.journal.extract import TopicName
-from kafkastub.journal.ring import Raw, Ring
+from kafkastub.journal.ring import Outcome, Raw, Ring
 
 FILE_BYTES: Final = 64 << 20
 """From here on a new file is begun."""
@@ -56,14 +56,23 @@ class DiskJournal:
         failed: Callable[[OSError], None],
         file_bytes: int = FILE_BYTES,
         most_files: int = MOST_FILES,
+        *,
+        once: bool = False,
     ) -> None:
-        """Begins a new file; `failed` is told once when nothing more can be written. Raises JournalDirError."""
+        """Begins a new file; `failed` is told once when nothing more can be written. Raises JournalDirError.
+
+        `once`: whether a request is written only when its end has come: where all of them wait for somebody else, each
+        would be written twice.
+        """
         self.directory = Path(directory)
         self._ring = ring
         self._topic_name = topic_name
         self._failed = failed
         self._file_bytes = file_bytes
         self._most_files = most_files
+        self._once = once
+        self._begun = -1
+        """The number in the name of the last file."""
         self._size = 0
         self._file: BinaryIO
         try:
@@ -79,17 +88,20 @@ class DiskJournal:
 
     def _begin(self, sequence: int) -> None:
         self._file = (self.directory / _NAME.format(sequence)).open("xb", buffering=0)
-        self._size = 0
+        self._begun, self._size = sequence, 0
         for old in journal_files(self.directory)[: -self._most_files]:
             old.unlink()
 
     def _write(self, sequence: int, raw: Raw) -> None:
+        if self._once and raw.outcome is Outcome.PENDING:
+            return
         entry = Entry(sequence, raw, self._ring.wall_offset_ns, self._topic_name)
         written = line(entry, frames=True).encode()
         try:
-            if self._size and self._size + len(written) > self._file_bytes and sequence == self._ring.total - 1:
+            newest = self._once or sequence == self._ring.total - 1
+            if self._size and self._size + len(written) > self._file_bytes and newest:
                 self._file.close()
-                self._begin(sequence)
+                self._begin(max(self._begun + 1, self._ring.total - 1))
             self._file.write(written)
             self._size += len(written)
         except OSError as error:

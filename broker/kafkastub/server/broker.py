@@ -331,8 +331,12 @@ class Broker:
             def failed(error: OSError) -> None:
                 self.log.error("the journal on disk has ended", why=error.strerror or str(error))
 
-            self._journal = DiskJournal(directory, ring, lambda topic_id: self.state.cluster.name_of(topic_id), failed)
+            self._journal = DiskJournal(directory, ring, self.name_of, failed)
         self.observer.set_journal(ring)
+
+    def name_of(self, topic_id: bytes) -> str | None:
+        """Of the topic that has, or had, this id."""
+        return self.state.cluster.name_of(topic_id)
 
     def set_chaos(self, chaos: Chaos | None) -> None:
         """Requests meet this from now on, or none any more: then nodes that it has stopped come back."""

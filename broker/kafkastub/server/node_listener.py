@@ -68,7 +68,7 @@ class NodeListener:
     def open(self, acceptor: Callable[[socket.socket], Acceptor]) -> None:
         """Bind, if the address is not held already, and accept. Raises ListenError."""
         try:
-            sock = self._kept or _bound(self.host, self.port)
+            sock = self._kept or bound(self.host, self.port)
             self._kept = None
             try:
                 sock.listen(_BACKLOG)
@@ -76,10 +76,10 @@ class NodeListener:
                 sock.close()
                 raise
         except OSError as error:
-            raise ListenError(_why_not(self.host, self.port, error)) from error
+            raise ListenError(why_not(self.host, self.port, error)) from error
         self._acceptor = acceptor(sock)
-        bound = sock.getsockname()
-        self.host, self.port = str(bound[0]), int(bound[1])
+        at = sock.getsockname()
+        self.host, self.port = str(at[0]), int(at[1])
 
     def renewed(self) -> None:
         """There is another clock."""
@@ -96,7 +96,7 @@ class NodeListener:
             self._kept = None
         if acceptor is not None and keep_address:
             with contextlib.suppress(OSError):  # somebody else was quicker
-                self._kept = _bound(self.host, self.port)
+                self._kept = bound(self.host, self.port)
 
 
 def shown_host(host: str) -> str:
@@ -107,7 +107,7 @@ def shown_host(host: str) -> str:
     return {"": socket.gethostname(), "0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
 
 
-def _bound(host: str, port: int) -> socket.socket:
+def bound(host: str, port: int) -> socket.socket:
     """A socket at the address; "" is every address that the machine has, of both kinds where it has both."""
     if not host and socket.has_dualstack_ipv6():
         sock = socket.socket(socket.AF_INET6, socket.SOCK_STREAM)
@@ -138,7 +138,7 @@ def _bind(sock: socket.socket, address: object) -> socket.socket:
     return sock
 
 
-def _why_not(host: str, port: int, error: OSError) -> str:
+def why_not(host: str, port: int, error: OSError) -> str:
     where = host or "any address"
     if error.errno == errno.EADDRINUSE:
         return f"port {port} on {where} is taken by another process; choose another, or 0 for any free one"

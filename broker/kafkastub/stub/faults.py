@@ -120,8 +120,10 @@ class StubFaults:
     Each method is atomic for clients, as those of the clock are. Rules go when the stub is closed.
     """
 
-    def __init__(self, runner: Runner) -> None:
+    def __init__(self, runner: Runner, make_plan: Callable[[Broker, Callable[[], None]], Plan] = plan_for) -> None:
+        """`make_plan` gives an empty plan for what runs, which tells whom it is given when a fault acts."""
         self._runner = runner
+        self._make_plan = make_plan
         self._fired = threading.Condition()
         self.watchers: list[Callable[[], None]] = []
         """Called, in the server's thread, when a request has met a fault, and when one is held or released."""
@@ -169,7 +171,7 @@ class StubFaults:
 
     def _of(self, broker: Broker) -> Plan:
         if self._plan is None or self._plan[0] is not broker:
-            self._plan = broker, plan_for(broker, self._tell)
+            self._plan = broker, self._make_plan(broker, self._tell)
         return self._plan[1]
 
     def _tell(self) -> None:

@@ -52,4 +52,4 @@ class KeptJournal:
 
     def topic_name(self, topic_id: bytes) -> str | None:
         """Of the topic that has, or had, this id."""
-        return None if self._broker is None else self._broker.state.cluster.name_of(topic_id)
+        return None if self._broker is None else self._broker.name_of(topic_id)

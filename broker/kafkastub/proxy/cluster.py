@@ -1,0 +1,142 @@
+"""What the proxy itself asks the cluster, in threads that may wait: its nodes, its topics' names, what is there."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import os
+import socket
+import struct
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from kafkastub.client import Client, ClientError, Connector, Frames
+from kafkastub.proxy.naming import Address, Broker
+from kafkawire.api import ApiKey
+from kafkawire.catalogue import response_class
+from kafkawire.codec import decode, encode
+from kafkawire.header import request_header
+from kafkawire.messages.metadata_request import MetadataRequest
+from kafkawire.messages.sasl_authenticate_request import SaslAuthenticateRequest
+from kafkawire.messages.sasl_handshake_request import SaslHandshakeRequest
+from kafkawire.schema import Message
+
+if TYPE_CHECKING:
+    from kafkastub.proxy.upstream import Upstream
+
+
+class LoginFailed(OSError):
+    """The cluster does not know the proxy's own name."""
+
+
+class Cluster:
+    """The cluster behind the proxy, asked by clients of our own. Its methods block."""
+
+    def __init__(self, addresses: Sequence[Address], upstream: Upstream) -> None:
+        self._bootstrap = [f"[{host}]:{port}" if ":" in host else f"{host}:{port}" for host, port in addresses]
+        self._upstream = upstream
+
+    @property
+    def may_ask(self) -> bool:
+        """Whether the cluster would listen: with SASL it wants to know who asks."""
+        return not self._upstream.has_sasl or self._upstream.credentials is not None
+
+    def client(self, timeout: float = 10) -> Client:
+        """To be used as a context manager."""
+        return Client(self._bootstrap, timeout, "kafkastub-proxy", connector(self._upstream))
+
+    def brokers(self, timeout: float = 10) -> tuple[list[Broker], dict[int, tuple[int, int]]]:
+        """The nodes, and the versions that it serves. Raises ClientError."""
+        with self.client(timeout) as client:
+            answer = client.ask(MetadataRequest(topics=(), allow_auto_topic_creation=False))
+            versions = client.connection().negotiate()
+        found = [Broker(one.node_id, one.host, one.port) for one in answer.brokers]
+        return sorted(found), versions
+
+    def topic_names(self) -> dict[bytes, str]:
+        """By id. Raises ClientError."""
+        with self.client() as client:
+            answer = client.ask(MetadataRequest(topics=None, allow_auto_topic_creation=False))
+        return {topic.topic_id: topic.name for topic in answer.topics if topic.name}
+
+
+def connector(upstream: Upstream) -> Connector:
+    """Opens streams with TLS and the login of the proxy itself."""
+
+    def open_stream(host: str, port: int, timeout: float) -> Frames:
+        plain: Any = socket.create_connection((host, port), timeout)
+        plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        try:
+            stream = plain
+            if upstream.context is not None:
+                stream = upstream.context.wrap_socket(plain, server_hostname=host)
+            if upstream.credentials is not None:
+                _log_in(stream, *upstream.credentials)
+        except BaseException:
+            plain.close()
+            raise
+        return stream  # type: ignore[no-any-return]
+
+    return open_stream
+
+
+def _log_in(stream: Any, mechanism: str, user: str, password: str) -> None:
+    """Raises LoginFailed."""
+    answer = _ask(stream, SaslHandshakeRequest(mechanism), 1)
+    if answer.error_code:
+        raise LoginFailed(f"the cluster has no mechanism {mechanism}; it has {', '.join(answer.mechanisms)}")
+    if mechanism == "PLAIN":
+        _token(stream, b"\0" + user.encode() + b"\0" + password.encode())
+    elif mechanism in ("SCRAM-SHA-256", "SCRAM-SHA-512"):
+        _scram(stream, mechanism, user, password)
+    else:
+        raise LoginFailed(f"sasl.mechanism={mechanism} is refused: the proxy itself has PLAIN and SCRAM")
+
+
+def _scram(stream: Any, mechanism: str, user: str, password: str) -> None:
+    name = mechanism.removeprefix("SCRAM-").replace("-", "").lower()
+    nonce = base64.b64encode(os.urandom(18)).decode()
+    first = f"n={user.replace('=', '=3D').replace(',', '=2C')},r={nonce}"
+    said = _token(stream, f"n,,{first}".encode()).decode()
+    parts = dict(part.split("=", 1) for part in said.split(","))
+    if not parts["r"].startswith(nonce):
+        raise LoginFailed("the cluster answers a login that was not asked for")
+    salted = hashlib.pbkdf2_hmac(name, password.encode(), base64.b64decode(parts["s"]), int(parts["i"]))
+    client_key = hmac.digest(salted, b"Client Key", name)
+    last = f"c=biws,r={parts['r']}"
+    signed = f"{first},{said},{last}".encode()
+    signature = hmac.digest(hashlib.new(name, client_key).digest(), signed, name)
+    proof = base64.b64encode(bytes(a ^ b for a, b in zip(client_key, signature, strict=True))).decode()
+    final = _token(stream, f"{last},p={proof}".encode()).decode()
+    server = base64.b64encode(hmac.digest(hmac.digest(salted, b"Server Key", name), signed, name)).decode()
+    if final.split(",")[0] != f"v={server}":
+        raise LoginFailed("who answers does not know the proxy's password: it is not the cluster")
+
+
+def _token(stream: Any, token: bytes) -> bytes:
+    answer = _ask(stream, SaslAuthenticateRequest(token), 1)
+    if answer.error_code:
+        raise LoginFailed(f"the cluster refuses the proxy's own login: {answer.error_message}")
+    return bytes(answer.auth_bytes)
+
+
+def _ask(stream: Any, request: Message, version: int) -> Any:
+    key = request.API_KEY
+    contents = request_header(key, version, 0, "kafkastub-proxy", False) + encode(request, version)
+    stream.sendall(struct.pack(">i", len(contents)) + contents)
+    size = struct.unpack(">i", _read(stream, 4))[0]
+    return decode(response_class(ApiKey(key)), version, _read(stream, size)[4:])
+
+
+def _read(stream: Any, size: int) -> bytes:
+    found = b""
+    while len(found) < size:
+        some = stream.recv(size - len(found))
+        if not some:
+            raise LoginFailed("the cluster closed the connection when the proxy wanted to log in")
+        found += some
+    return found
+
+
+__all__ = ["ClientError", "Cluster", "LoginFailed", "connector"]
