@@ -25,6 +25,8 @@ if TYPE_CHECKING:
         TopicTimeout,
         TransactionTimeout,
     )
+    from kafkastub.stub.in_front.proxy import KafkaProxy
+    from kafkastub.stub.in_front.refusing import NotInFront
     from kafkastub.stub.replaying import replay
     from kafkastub.stub.snapshots import Snapshot
     from kafkastub.stub.stub import KafkaStub
@@ -38,7 +40,9 @@ __all__ = [
     "FaultTimeout",
     "GroupTimeout",
     "JournalTimeout",
+    "KafkaProxy",
     "KafkaStub",
+    "NotInFront",
     "RecordsTimeout",
     "Snapshot",
     "SnapshotError",
@@ -89,6 +93,14 @@ def __getattr__(name: str) -> Any:
         from kafkastub.stub import errors
 
         return getattr(errors, name)
+    if name == "KafkaProxy":
+        from kafkastub.stub.in_front.proxy import KafkaProxy
+
+        return KafkaProxy
+    if name == "NotInFront":
+        from kafkastub.stub.in_front.refusing import NotInFront
+
+        return NotInFront
     if name == "KafkaStub":
         from kafkastub.stub.stub import KafkaStub
 

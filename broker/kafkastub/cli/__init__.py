@@ -12,6 +12,7 @@ from kafkastub.version import __version__
 
 COMMANDS = (
     "serve",
+    "proxy",
     "replay",
     "groups",
     "share-groups",

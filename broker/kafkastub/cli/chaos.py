@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from kafkastub.cli import output
 from kafkastub.cli.control import Control, action
-from kafkastub.cli.serve import seed_and_level
+from kafkastub.cli.serving import seed_and_level
 
 if TYPE_CHECKING:
     from kafkastub.cli.common import Commands

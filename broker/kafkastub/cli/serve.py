@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import os
 import signal
-import sys
 from typing import TYPE_CHECKING
 
-from kafkastub.cli.common import add_token_option, refuse
+from kafkastub.cli.common import refuse
+from kafkastub.cli.serving import (
+    Refused,
+    add_log_options,
+    add_watching_options,
+    host,
+    is_number,
+    load_control,
+    port,
+    ring_of,
+    rules_of,
+    say,
+)
 
 if TYPE_CHECKING:
     from kafkastub.cli.common import Commands
@@ -17,7 +27,6 @@ if TYPE_CHECKING:
     from kafkastub.control.hosted import Hosted
     from kafkastub.control.port import ControlPort
     from kafkastub.faults import FaultRule
-    from kafkastub.journal.ring import Ring
     from kafkastub.server.broker import Broker
     from kafkastub.state.snapshots.saved import SavedState
 
@@ -33,8 +42,8 @@ def add_to(commands: Commands) -> None:
         description="Run a broker until SIGTERM or SIGINT. One line on standard output says when it answers.",
     )
     serve.set_defaults(run=_serve)
-    serve.add_argument("--host", type=_host, help="address to listen on, 0.0.0.0 for all (default 127.0.0.1)")
-    serve.add_argument("--port", type=_port, help="port to listen on, 0 for any free one (default 9092)")
+    serve.add_argument("--host", type=host, help="address to listen on, 0.0.0.0 for all (default 127.0.0.1)")
+    serve.add_argument("--port", type=port, help="port to listen on, 0 for any free one (default 9092)")
     serve.add_argument(
         "--advertised", metavar="HOST:PORT", help="what clients are told to connect to; NAME://HOST:PORT,… too"
     )
@@ -76,80 +85,13 @@ def add_to(commands: Commands) -> None:
         metavar="FILE",
         help="begin with what is in it (`kafkastub snapshot save`); a --data-dir with something in it goes on instead",
     )
-    serve.add_argument("--faults", metavar="FILE", help="fault rules in YAML, there from the start (docs/faults.md)")
-    serve.add_argument(
-        "--chaos",
-        type=seed_and_level,
-        metavar="SEED[:LEVEL]",
-        help="trouble that every correct client survives, level 1 to 3 (docs/chaos.md)",
-    )
-    serve.add_argument(
-        "--journal", metavar="DIR", help="write every request and answer there, a new directory (docs/journal.md)"
-    )
-    serve.add_argument(
-        "--journal-entries",
-        type=_entries,
-        metavar="N",
-        help="the newest so many are kept for the control port, which shows them (default 10000)",
-    )
-    serve.add_argument(
-        "--control-port",
-        type=_port,
-        metavar="PORT",
-        help="serve the HTTP control port there, 0 for any free one (docs/control.md); without it there is none",
-    )
-    serve.add_argument(
-        "--control-host",
-        type=_host,
-        default="127.0.0.1",
-        metavar="HOST",
-        help="its address, 0.0.0.0 for all (default %(default)s)",
-    )
-    serve.add_argument(
-        "--control-allowed-hosts",
-        type=_names,
-        default=(),
-        metavar="NAME,…",
-        help="names of the public DNS that it may be asked by, * for any; addresses, localhost and names without a dot "
-        "are good in any case (docs/control.md)",
-    )
-    add_token_option(serve, "what whoever changes something there has to know: docs/control.md")
-    serve.add_argument(
-        "--log-format",
-        choices=["console", "json"],
-        default="console",
-        help="the form of log lines on standard error (default %(default)s)",
-    )
-    serve.add_argument(
-        "--log-level",
-        choices=["debug", "info", "warning", "error"],
-        default="info",
-        help="the least that is logged (default %(default)s)",
-    )
-
-
-def _is_number(text: str) -> bool:
-    """Whether `text` is what a user means by a number: str.isdigit() also takes superscripts."""
-    return text.isascii() and text.isdigit()
-
-
-def _port(text: str) -> int:
-    if not _is_number(text) or int(text) > 65535:
-        raise argparse.ArgumentTypeError(f"{text!r} is no port: 0 to 65535 is allowed")
-    return int(text)
+    add_watching_options(serve)
+    add_log_options(serve)
 
 
 def _nodes(text: str) -> int:
-    if not _is_number(text) or not 1 <= int(text) <= 100:
+    if not is_number(text) or not 1 <= int(text) <= 100:
         raise argparse.ArgumentTypeError(f"{text!r} is no number of nodes: 1 to 100 is allowed")
-    return int(text)
-
-
-def _entries(text: str) -> int:
-    from kafkastub.journal.ring import MOST_ENTRIES
-
-    if not _is_number(text) or not 1 <= int(text) <= MOST_ENTRIES:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of entries: 1 to {MOST_ENTRIES} is allowed")
     return int(text)
 
 
@@ -159,21 +101,6 @@ def _check_racks(nodes: int, racks: list[str]) -> None:
         from kafkastub.stub import arguments as stub_arguments
 
         stub_arguments.nodes(nodes, racks, "--")
-
-
-def _host(text: str) -> str:
-    if not text:
-        raise argparse.ArgumentTypeError("it is empty: 127.0.0.1 is this machine alone, 0.0.0.0 all of its addresses")
-    return text
-
-
-def _names(text: str) -> tuple[str, ...]:
-    from kafkastub.stub.arguments import names
-
-    try:
-        return names([name.strip() for name in text.split(",")], "")
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r}: NAME is wanted, several with commas, or * for any") from None
 
 
 def _data_dir(text: str) -> str:
@@ -196,9 +123,9 @@ def _serve(arguments: argparse.Namespace) -> int:
         topics = named_topics(arguments.topic)
         _check_racks(arguments.nodes, arguments.racks)
         listeners = _listeners(arguments, config)
-        rules = _rules(arguments.faults)
+        rules = rules_of(arguments.faults)
         snapshot = _snapshot(arguments.snapshot, config)
-        _load_control(arguments.control_port)
+        load_control(arguments.control_port)
     except (ConfigError, ValueError) as error:
         return refuse(str(error))
     raise_limit()
@@ -208,7 +135,7 @@ def _serve(arguments: argparse.Namespace) -> int:
         loop.run_until_complete(_run(arguments, config, topics, listeners, rules, snapshot))
     except KafkaError as error:
         return refuse(error.message or error.code.name)
-    except (ConfigError, ListenError, DataDirError, _Refused) as error:
+    except (ConfigError, ListenError, DataDirError, Refused) as error:
         return refuse(str(error))
     except ValueError as error:
         if snapshot is None:
@@ -249,9 +176,9 @@ async def _run(
             f"{LISTENERS} of the file is not used: --host and --port of the command line win",
             file=arguments.config_file,
         )
-    _say(f"kafkastub ready on {broker.bound} (profile {config.profile.name})")
+    say(f"kafkastub ready on {broker.bound} (profile {config.profile.name})")
     if control is not None:
-        _say(f"kafkastub control port on {control.url}")
+        say(f"kafkastub control port on {control.url}")
     from kafkastub.server.memory import give_back, keep_freed_memory
 
     broker.when_much_is_freed(give_back)
@@ -281,25 +208,19 @@ def _hosted(
         chaos=StubChaos,
         rules=rules,
         seed=arguments.chaos,
-        ring=_ring(arguments),
+        ring=ring_of(arguments),
     )
-
-
-def _ring(arguments: argparse.Namespace) -> Ring:
-    from kafkastub.journal.ring import DEFAULT_ENTRIES, Ring
-
-    return Ring.of(DEFAULT_ENTRIES if arguments.journal_entries is None else arguments.journal_entries)
 
 
 async def _equip(
     arguments: argparse.Namespace, broker: Broker, rules: list[FaultRule], hosted: Hosted | None
 ) -> ControlPort | None:
-    """Give a broker its journal, its faults and its control port. Raises ListenError, _Refused."""
+    """Give a broker its journal, its faults and its control port. Raises ListenError, Refused."""
     if arguments.journal is not None:
         try:
-            broker.keep_journal(_ring(arguments), arguments.journal)
+            broker.keep_journal(ring_of(arguments), arguments.journal)
         except OSError as error:
-            raise _Refused(str(error)) from None
+            raise Refused(str(error)) from None
     if rules and hosted is None:
         from kafkastub.faults import FaultError
         from kafkastub.stub.faults import attach
@@ -307,7 +228,7 @@ async def _equip(
         try:
             attach(broker, rules)
         except FaultError as error:
-            raise _Refused(f"{arguments.faults}: {error}") from None
+            raise Refused(f"{arguments.faults}: {error}") from None
     if arguments.chaos is not None and hosted is None:
         from kafkastub.faults import Chaos
 
@@ -320,40 +241,11 @@ async def _equip(
     try:
         hosted.opened(broker)
     except FaultError as error:
-        raise _Refused(f"{arguments.faults}: {error}") from None
+        raise Refused(f"{arguments.faults}: {error}") from None
     where = arguments.control_host, arguments.control_port
     control = ControlPort(hosted, broker.log, *where, arguments.control_allowed_hosts, arguments.control_token)
     await control.open()
     return control
-
-
-class _Refused(Exception):
-    """What was asked for makes no sense to the broker that was started."""
-
-
-def _load_control(port: int | None) -> None:
-    """Before the port answers, for it takes a while. Raises ValueError."""
-    if port is not None:
-        from kafkastub.control.port import MissingExtra, check_extra
-
-        try:
-            check_extra()
-        except MissingExtra as error:
-            raise ValueError(error) from None
-
-
-def seed_and_level(text: str) -> tuple[int, int]:
-    """SEED or SEED:LEVEL."""
-    from kafkastub.faults import Chaos, FaultError
-
-    seed, colon, level = text.partition(":")
-    if not seed.isascii() or not seed.isdigit() or (colon and not (level.isascii() and level.isdigit())):
-        raise argparse.ArgumentTypeError(f"{text!r} is refused: a seed is wanted, or SEED:LEVEL")
-    try:
-        chaos = Chaos(int(seed), int(level or 1))
-    except FaultError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
-    return chaos.seed, chaos.level
 
 
 def _snapshot(file: str | None, config: BrokerConfig) -> SavedState | None:
@@ -370,17 +262,6 @@ def _snapshot(file: str | None, config: BrokerConfig) -> SavedState | None:
             return read(content, file, config, OF_OWN)
     except OSError as error:
         raise ValueError(f"cannot read {file}: {error.strerror}") from None
-
-
-def _rules(file: str | None) -> list[FaultRule]:
-    """Raises ValueError."""
-    if file is None:
-        return []
-    from pathlib import Path
-
-    from kafkastub.faults import load_rules
-
-    return load_rules(Path(file))
 
 
 def _listeners(arguments: argparse.Namespace, config: BrokerConfig) -> Listeners:
@@ -429,16 +310,6 @@ def named_topics(texts: list[str]) -> dict[str, int]:
 
 def _topic(text: str) -> tuple[str, int]:
     name, colon, partitions = text.rpartition(":")
-    if not colon or not name or not _is_number(partitions) or int(partitions) < 1:
+    if not colon or not name or not is_number(partitions) or int(partitions) < 1:
         raise ValueError(f"--topic {text!r}: NAME:PARTITIONS is wanted, with at least one partition")
     return name, int(partitions)
-
-
-def _say(line: str) -> None:
-    from kafkastub.cli import output
-
-    try:
-        output.say(line)
-        sys.stdout.flush()
-    except OSError:  # nobody reads it, or there is no room for it; the broker serves all the same
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

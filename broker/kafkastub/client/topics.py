@@ -77,7 +77,7 @@ class Topic:
 def names(client: Client) -> dict[str, str]:
     """The name of every topic to its id as text."""
     answer = client.ask(MetadataRequest(topics=None, allow_auto_topic_creation=False))
-    return {topic.name: _uuid_text(topic.topic_id) for topic in answer.topics}
+    return {topic.name: uuid_text(topic.topic_id) for topic in answer.topics}
 
 
 def describe(client: Client, topics: Iterable[str], page: int = 2000) -> dict[str, Topic]:
@@ -104,7 +104,7 @@ def _described(client: Client, wanted: Sequence[str], page: int) -> dict[str, To
             if topic.error_code:
                 raise BrokerError(topic.error_code)
             known = found.setdefault(
-                topic.name, Topic(topic.name, _uuid_text(topic.topic_id), topic.is_internal, partitions=[])
+                topic.name, Topic(topic.name, uuid_text(topic.topic_id), topic.is_internal, partitions=[])
             )
             known.partitions.extend(
                 Partition(
@@ -139,7 +139,7 @@ def _described_by_metadata(client: Client, wanted: Sequence[str]) -> dict[str, T
             )
             for row in topic.partitions
         ]
-        found[topic.name] = Topic(topic.name, _uuid_text(topic.topic_id), topic.is_internal, partitions)
+        found[topic.name] = Topic(topic.name, uuid_text(topic.topic_id), topic.is_internal, partitions)
     return found
 
 
@@ -266,6 +266,6 @@ def _ms(client: Client) -> int:
     return int(client.timeout * 1000)
 
 
-def _uuid_text(raw: bytes) -> str:
+def uuid_text(raw: bytes) -> str:
     """As Kafka's `Uuid.toString`; "" for the one that means none."""
     return base64.urlsafe_b64encode(raw).decode().rstrip("=") if any(raw) else ""

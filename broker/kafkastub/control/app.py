@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
-from fastapi import FastAPI, Request
+from fastapi import APIRouter, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
@@ -72,6 +73,16 @@ _FAILURES: Final[dict[int | str, dict[str, Any]]] = {
 
 def make_app(hosted: Hosted, keys: Keys | None = None) -> FastAPI:
     """The application that serves one hosted broker."""
+    subjects = (
+        clock, forecast, faults, holds, chaos, snapshots, journal, quiet, topics, topic_waits, records, record_views,
+        group_waits, group_lists, group_partitions, findings, groups, share_groups, streams_groups, transactions,
+        quotas, acls, nodes, broker, configs, protocol, summary, events,
+    )  # fmt: skip
+    return assembled(hosted, keys, [subject.routes(hosted) for subject in subjects], health.routes(hosted))
+
+
+def assembled(hosted: Hosted, keys: Keys | None, subjects: Sequence[APIRouter], of_health: APIRouter) -> FastAPI:
+    """An application of these routes, those of `subjects` below /v1; with the page, and errors as ours are told."""
     app = FastAPI(
         title="kafkastub control port",
         version=__version__,
@@ -86,18 +97,13 @@ def make_app(hosted: Hosted, keys: Keys | None = None) -> FastAPI:
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _not_served)
     app.add_exception_handler(Exception, _not_foreseen)
-    subjects = (
-        clock, forecast, faults, holds, chaos, snapshots, journal, quiet, topics, topic_waits, records, record_views,
-        group_waits, group_lists, group_partitions, findings, groups, share_groups, streams_groups, transactions,
-        quotas, acls, nodes, broker, configs, protocol, summary, events,
-    )  # fmt: skip
     shown = page.Page(Keys() if keys is None else keys)
     app.include_router(page.routes(shown))
     app.include_router(index.routes(hosted, shown))
     # FastAPI makes a route ready when a request is first compared with it: the page comes before all the others.
     for subject in subjects:
-        app.include_router(subject.routes(hosted), prefix="/v1", responses=_FAILURES)
-    app.include_router(health.routes(hosted))
+        app.include_router(subject, prefix="/v1", responses=_FAILURES)
+    app.include_router(of_health)
     described = app.openapi
 
     def openapi() -> dict[str, Any]:

@@ -52,8 +52,7 @@ class Book:
         return ring
 
     def entry(self, sequence: int, raw: Raw) -> Entry:
-        cluster = self.hosted.running().state.cluster
-        return Entry(sequence, raw, self.ring.wall_offset_ns, cluster.name_of)
+        return Entry(sequence, raw, self.ring.wall_offset_ns, self.hosted.running().name_of)
 
     def matcher(self, wanted: dict[str, Any]) -> Callable[[Entry], bool]:
         """Raises Problem for a filter that nothing can match."""

@@ -30,7 +30,10 @@ class Hosted:
         clock, faults, chaos: the faces that a test in Python has as well.
         ended: whether the control port is being closed.
         changes: how many requests to the control port could change something.
+        looks: what a page looks at to see whether a subject has changed, where that is not what a broker has.
     """
+
+    looks: Mapping[str, Callable[..., Any]] | None = None
 
     def __init__(
         self,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from prometheus_client import CollectorRegistry
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
@@ -16,7 +16,7 @@ from kafkawire.errors import ErrorCode
 
 if TYPE_CHECKING:
     from kafkastub.server.broker import Broker
-    from kafkastub.server.watching.metrics import ApiCounts
+    from kafkastub.server.watching.metrics import ApiCounts, Metrics
 
 _BOUNDS: Final = range(14, 36, 2)
 """Powers of two in nanoseconds, 16 microseconds to 17 seconds: the upper bounds of the latency histogram."""
@@ -46,9 +46,53 @@ _ACKNOWLEDGE_TYPES: Final = ("gap", "accept", "release", "reject", "renew")
 
 def exposition(broker: Broker) -> bytes:
     """The text of a scrape."""
+    return _text(_OfBroker(broker))
+
+
+def exposition_of_seen(seen: Seen) -> bytes:
+    """The same of what has no state of its own."""
+    return _text(_OfSeen(seen))
+
+
+def _text(collector: Collector) -> bytes:
     registry = CollectorRegistry(auto_describe=False)
-    registry.register(_OfBroker(broker))
+    registry.register(collector)
     return generate_latest(registry)
+
+
+class Watched(Protocol):
+    """What counts requests."""
+
+    @property
+    def metrics(self) -> Metrics | None: ...
+    @property
+    def faults(self) -> Fired: ...
+
+
+class Fired(Protocol):
+    """What has met faults."""
+
+    fired: dict[str, int]
+
+
+class Seen(Protocol):
+    """Whoever sees requests pass, or serves them."""
+
+    @property
+    def observer(self) -> Watched: ...
+    @property
+    def connections(self) -> tuple[int, int]: ...
+
+
+class _OfSeen(Collector):
+    def __init__(self, seen: Seen) -> None:
+        self._seen = seen
+
+    def describe(self) -> list[Metric]:
+        return []
+
+    def collect(self) -> Iterator[Metric]:
+        yield from _of_seen(self._seen)
 
 
 class _OfBroker(Collector):
@@ -62,22 +106,26 @@ class _OfBroker(Collector):
         broker = self._broker
         for name, count in broker.state.meters().items():
             yield CounterMetricFamily(*_METERS[name], value=count)
-        metrics = broker.observer.metrics
-        if metrics is not None:
-            yield from _of_requests(metrics.apis())
-            yield CounterMetricFamily(
-                "kafkastub_requests_refused", "Frames that were no request that could be served.", metrics.refused
-            )
-            yield CounterMetricFamily("kafkastub_received_bytes", "Bytes of requests.", metrics.bytes_in)
-            yield CounterMetricFamily("kafkastub_sent_bytes", "Bytes of answers.", metrics.bytes_out)
-        now, ever = broker.connections
-        yield GaugeMetricFamily("kafkastub_connections", "Connections of clients that are open.", now)
-        yield CounterMetricFamily("kafkastub_connections_accepted", "Connections of clients that ever were.", ever)
-        fired = CounterMetricFamily("kafkastub_faults_fired", "Requests that met a fault.", labels=["fault"])
-        for fault, times in broker.observer.faults.fired.items():
-            fired.add_metric([fault], times)
-        yield fired
+        yield from _of_seen(broker)
         yield from _of_state(broker)
+
+
+def _of_seen(seen: Seen) -> Iterator[Metric]:
+    metrics = seen.observer.metrics
+    if metrics is not None:
+        yield from _of_requests(metrics.apis())
+        yield CounterMetricFamily(
+            "kafkastub_requests_refused", "Frames that were no request that could be served.", metrics.refused
+        )
+        yield CounterMetricFamily("kafkastub_received_bytes", "Bytes of requests.", metrics.bytes_in)
+        yield CounterMetricFamily("kafkastub_sent_bytes", "Bytes of answers.", metrics.bytes_out)
+    now, ever = seen.connections
+    yield GaugeMetricFamily("kafkastub_connections", "Connections of clients that are open.", now)
+    yield CounterMetricFamily("kafkastub_connections_accepted", "Connections of clients that ever were.", ever)
+    fired = CounterMetricFamily("kafkastub_faults_fired", "Requests that met a fault.", labels=["fault"])
+    for fault, times in seen.observer.faults.fired.items():
+        fired.add_metric([fault], times)
+    yield fired
 
 
 def _of_requests(apis: list[ApiCounts]) -> Iterator[Metric]:
@@ -185,4 +233,4 @@ def _error_name(code: int) -> str:
         return str(code)
 
 
-__all__ = ["CONTENT_TYPE", "exposition"]
+__all__ = ["CONTENT_TYPE", "exposition", "exposition_of_seen"]

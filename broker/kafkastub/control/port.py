@@ -9,7 +9,7 @@ import ipaddress
 import logging
 import os
 import socket
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Final
 
@@ -49,8 +49,10 @@ class ControlPort:
         port: int,
         allowed_hosts: Sequence[str] = (),
         token: str | None = None,
+        make_app: Callable[[Any, Any], Any] | None = None,
     ) -> None:
         """Binds the address. `allowed_hosts` are names that it may be asked by, `token` is what changes need.
+        `make_app` gives another application than that of a broker.
 
         Raises ListenError, MissingExtra.
         """
@@ -59,6 +61,7 @@ class ControlPort:
         self._log = log
         self._names = host, allowed_hosts
         self._token = token
+        self._make_app = make_app
         self._socket = _bound(host, port)
         self._server: Any = None
         self._last_gone = asyncio.Event()
@@ -75,7 +78,7 @@ class ControlPort:
         """Answer."""
         import uvicorn
 
-        from kafkastub.control.app import make_app
+        from kafkastub.control import app
         from kafkastub.control.guard import Guard
         from kafkastub.control.keys import Keys
         from kafkastub.control.prepared import Prepared
@@ -94,7 +97,7 @@ class ControlPort:
             )
         config = Config(
             Guard(
-                Prepared(make_app(self._hosted, keys), is_of_page),
+                Prepared((self._make_app or app.make_app)(self._hosted, keys), is_of_page),
                 self._log,
                 Visitors(*self._names),
                 keys,

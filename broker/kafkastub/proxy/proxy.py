@@ -75,6 +75,8 @@ class Proxy:
         self.watch: Watching | None = None
         self.clients: set[ClientSide] = set()
         self.is_open = False
+        self.journal_bytes: int | None = None
+        """Of a journal on disk, at most."""
         self._tls_wanted = tls
         self._tls: Tls | None = None
         self._drain_seconds = drain_seconds
@@ -88,6 +90,7 @@ class Proxy:
         self._names: OrderedDict[bytes, str] = OrderedDict()
         self._learnt: deque[tuple[int, bytes]] = deque()
         self._learnt_bytes = 0
+        self._tasks: set[asyncio.Task[None]] = set()
         self.observer = Watching(self._routes.values, self.clock.broker_ms, self._watched_by, self._learn)
 
     # --- its life
@@ -231,21 +234,16 @@ class Proxy:
         """Nothing has to be on the disk."""
         done(None)
 
-    def keep_journal(
-        self, ring: Ring, directory: str | os.PathLike[str] | None = None, most_bytes: int | None = None
-    ) -> None:
-        """Note down every request there, and in a new directory where one is named, `most_bytes` of them at most.
-
-        Raises JournalDirError.
-        """
+    def keep_journal(self, ring: Ring, directory: str | os.PathLike[str] | None = None) -> None:
+        """Note down every request there, and in a new directory where one is named. Raises JournalDirError."""
         if directory is not None:
-            from kafkastub.journal.disk import MOST_FILES, DiskJournal
+            from kafkastub.journal.disk import FILE_BYTES, MOST_FILES, DiskJournal
 
             def failed(error: OSError) -> None:
                 self.log.error("the journal on disk has ended", why=error.strerror or str(error))
 
-            sizes = {} if most_bytes is None else {"file_bytes": max(1, most_bytes // MOST_FILES)}
-            self._journal = DiskJournal(directory, ring, self.name_of, failed, **sizes, once=True)
+            size = FILE_BYTES if self.journal_bytes is None else max(1, self.journal_bytes // MOST_FILES)
+            self._journal = DiskJournal(directory, ring, self.name_of, failed, size, once=True)
         self.observer.set_journal(ring)
 
     def set_chaos(self, chaos: Chaos | None) -> None:
@@ -291,6 +289,19 @@ class Proxy:
         self._names.update(names)
         while len(self._names) > _MOST_NAMES:
             self._names.popitem(last=False)
+
+    def refresh_names(self) -> None:
+        """Ask the cluster for the topics by id, soon: a rule is to be about one."""
+        if self.cluster.may_ask:
+            task = self.loop.create_task(self._refresh_names())
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    async def _refresh_names(self) -> None:
+        try:
+            self.learn_names(await asyncio.to_thread(self.cluster.topic_names))
+        except (ClientError, OSError) as error:
+            self.log.warning("the cluster does not tell its topics", why=str(error))
 
     def _learn(self, route: Route, frame: bytes) -> None:
         """An answer to Metadata has passed: its names are read when somebody asks for one."""
@@ -395,3 +406,17 @@ def _told(host: str, port: int) -> Any:
 
 
 _UNDERSTOOD: Final = {int(key): RESPONSES[key][2] for key in naming.REWRITTEN}
+
+
+def addresses(given: str | Sequence[str]) -> list[tuple[str, int]]:
+    """HOST:PORT texts, several with commas. Raises ValueError, TypeError."""
+    if not isinstance(given, str) and not (isinstance(given, Sequence) and all(isinstance(one, str) for one in given)):
+        raise TypeError(f"{given!r} is no address: HOST:PORT is wanted, several with commas")
+    texts = given.split(",") if isinstance(given, str) else given
+    found = []
+    for text in texts:
+        host, colon, port = text.strip().rpartition(":")
+        if not (colon and host and port.isascii() and port.isdigit() and 0 < int(port) < 65536):
+            raise ValueError(f"{text.strip()!r} is no address: HOST:PORT is wanted, for example localhost:9092")
+        found.append((host.strip("[]"), int(port)))
+    return found

@@ -45,6 +45,11 @@ class BrokerThread:
     def is_started(self) -> bool:
         return self._thread is not None
 
+    @property
+    def is_here(self) -> bool:
+        """Whether it is this thread."""
+        return threading.current_thread() is self._thread
+
     def start(self) -> None:
         """Start and wait until the broker is up. Raises what `start` and `opened` do; then nothing is left of it."""
         started: concurrent.futures.Future[None] = concurrent.futures.Future()

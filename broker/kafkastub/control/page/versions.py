@@ -116,6 +116,7 @@ class Versions:
 
     def __init__(self, hosted: Hosted) -> None:
         self._hosted = hosted
+        self._subjects = hosted.looks or SUBJECTS
         self._wanted: Counter[str] = Counter()
         """The subjects by how many look at them."""
         self._seen: dict[str, Any] = {}
@@ -169,7 +170,7 @@ class Versions:
 
     def _as_it_is(self, subjects: Iterable[str]) -> dict[str, Any]:
         """What several subjects have in common is looked at once."""
-        of = {subject: SUBJECTS[subject] for subject in subjects}
+        of = {subject: self._subjects[subject] for subject in subjects}
         looks = {look: self._look_at(look) for look in set(of.values())}
         return {subject: looks[look] for subject, look in of.items()}
 
@@ -177,4 +178,4 @@ class Versions:
         broker = self._hosted.broker
         if broker is None:
             return None
-        return id(broker.state), self._hosted.changes, look(self._hosted, broker)
+        return id(getattr(broker, "state", broker)), self._hosted.changes, look(self._hosted, broker)

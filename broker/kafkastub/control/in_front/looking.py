@@ -1,0 +1,169 @@
+"""How much there is in front of a cluster and behind it, its nodes, what is held, whether all is well."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter, Response
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel, Field
+
+from kafkastub.client import Client
+from kafkastub.client import groups as of_groups
+from kafkastub.control.in_front.hosted import HostedProxy
+from kafkastub.control.metrics import CONTENT_TYPE, exposition_of_seen
+from kafkastub.control.problems import Problem
+from kafkastub.control.routes.health import Health
+from kafkastub.control.routes.holds import HeldByFault, HoldList
+from kafkastub.control.routes.nodes import Leaderless, NodeInfo, NodeList
+from kafkastub.version import __version__
+from kafkawire.messages.metadata_request import MetadataRequest
+
+
+class Summary(BaseModel):
+    """How much there is; null where the cluster does not tell."""
+
+    version: str
+    profile: str
+    bootstrap_servers: str
+    cluster: str = Field(description="where the cluster really is")
+    topics: int | None
+    internal_topics: int | None
+    partitions: int | None
+    leaderless: int | None
+    records: int | None
+    size_bytes: int | None
+    groups: int | None
+    group_states: list[dict[str, Any]]
+    offsets: int | None
+    transactions: int | None
+    open_transactions: int | None
+    nodes: int
+    nodes_running: int
+    connections: int
+    faults: int
+    faults_spent: int
+    held: int
+    snapshots: int
+    chaos: bool
+    requests: int | None
+    journal_entries: int | None
+    now_ms: int
+    frozen: bool
+
+
+def of_v1(hosted: HostedProxy) -> APIRouter:
+    """Those below /v1."""
+    router = APIRouter()
+
+    @router.get("/summary", tags=["health"], summary="How much there is of everything")
+    async def summary() -> Summary:
+        try:
+            asked = await hosted.ask(_counts)
+        except Problem:
+            asked = dict.fromkeys(("topics", "internal_topics", "partitions", "leaderless", "groups"))
+            asked["group_states"] = []
+        proxy, ring, faults = hosted.proxy, hosted.proxy.observer.ring, list(hosted.faults)
+        return Summary(
+            version=__version__,
+            profile="proxy",
+            bootstrap_servers=proxy.bootstrap_servers,
+            cluster=",".join(place.address for place in proxy.places),
+            **asked,
+            records=None,
+            size_bytes=None,
+            offsets=None,
+            transactions=None,
+            open_transactions=None,
+            nodes=len(proxy.places),
+            nodes_running=sum(place.is_open for place in proxy.places),
+            connections=proxy.connections[0],
+            faults=len(faults),
+            faults_spent=sum(fault.hits >= (fault.rule.times or fault.hits + 1) for fault in faults),
+            held=sum(len(fault.held) for fault in faults),
+            snapshots=0,
+            chaos=hosted.chaos.running,
+            requests=None if ring is None else ring.total,
+            journal_entries=None if ring is None else len(ring),
+            now_ms=proxy.clock.broker_ms(),
+            frozen=False,
+        )
+
+    @router.get("/nodes", tags=["nodes"], summary="The nodes of the cluster, and what clients are told of them")
+    async def nodes() -> NodeList:
+        answer = await hosted.ask(
+            lambda client: client.ask(MetadataRequest(topics=None, allow_auto_topic_creation=False))
+        )
+        racks = {one.node_id: one.rack for one in answer.brokers}
+        leaders = [(topic.name, one) for topic in answer.topics for one in topic.partitions]
+        listed = [
+            NodeInfo(
+                node=place.node_id,
+                running=place.is_open,
+                rack=racks.get(place.node_id),
+                advertised={place.listener: f"{place.told[0]}:{place.told[1]}"},
+                leads=sum(one.leader_id == place.node_id for _, one in leaders),
+            )
+            for place in hosted.proxy.places
+        ]
+        without = [
+            Leaderless(topic=name, partition=one.partition_index, nodes=list(one.replica_nodes))
+            for name, one in leaders
+            if one.leader_id < 0
+        ]
+        return NodeList(nodes=listed, leaderless=without[:100])
+
+    @router.get("/holds", tags=["faults"], summary="All requests that are held")
+    async def holds() -> HoldList:
+        held = [HeldByFault(fault=fault.id, **one._asdict()) for fault in hosted.faults for one in fault.held]
+        return HoldList(requests=held[:1000], markers=[], acknowledgements=[], revocations=[])
+
+    return router
+
+
+def of_health(hosted: HostedProxy) -> APIRouter:
+    """/health and /metrics."""
+    router = APIRouter(tags=["health"])
+
+    @router.get("/health", summary="200 once the port answers and the cluster behind it does", response_model=Health)
+    async def health() -> JSONResponse:
+        missing = [] if hosted.proxy.is_open else ["the proxy is not up yet"]
+        if not missing and hosted.proxy.cluster.may_ask:
+            try:
+                await hosted.ask(lambda client: client.connection().negotiate())
+            except Problem as problem:
+                missing.append(problem.sentence)
+        told = Health(
+            status="unhealthy" if missing else "healthy",
+            missing=missing,
+            bootstrap_servers=hosted.proxy.bootstrap_servers,
+            version=__version__,
+        )
+        return JSONResponse(told.model_dump(), 503 if missing else 200)
+
+    @router.get("/metrics", summary="The metrics as Prometheus reads them", response_class=Response)
+    async def metrics() -> Response:
+        return Response(exposition_of_seen(hosted.proxy), media_type=CONTENT_TYPE)
+
+    return router
+
+
+def _counts(client: Client) -> dict[str, Any]:
+    found = client.ask(MetadataRequest(topics=None, allow_auto_topic_creation=False)).topics
+    partitions = [one for topic in found for one in topic.partitions]
+    internal = sum(topic.is_internal for topic in found)
+    groups = of_groups.list_groups(client)
+    states: dict[tuple[str, str], int] = {}
+    for one in groups:
+        key = one.type.lower(), one.state
+        states[key] = states.get(key, 0) + 1
+    return {
+        "topics": len(found) - internal,
+        "internal_topics": internal,
+        "partitions": len(partitions),
+        "leaderless": sum(one.leader_id < 0 for one in partitions),
+        "groups": len(groups),
+        "group_states": [
+            {"type": kind, "state": state, "count": count} for (kind, state), count in sorted(states.items())
+        ],
+    }

@@ -1,0 +1,304 @@
+"""`KafkaProxy`: a proxy in front of a real cluster, inside a Python process."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import cached_property
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
+
+from kafkastub.config import BrokerConfig, Profile
+from kafkastub.journal.ring import DEFAULT_ENTRIES
+from kafkastub.proxy.proxy import Proxy, addresses
+from kafkastub.proxy.upstream import Upstream
+from kafkastub.server.logs import library_logger
+from kafkastub.stub import arguments as stub_arguments
+from kafkastub.stub.errors import RUNNING, StubError
+from kafkastub.stub.in_front.asking import Asked, AskedOffsets, AskedRecords, AskedTopics, AskedWaits
+from kafkastub.stub.in_front.refusing import REASONS, NotInFront
+from kafkastub.stub.journal import KeptJournal
+from kafkastub.stub.thread import BrokerThread
+
+if TYPE_CHECKING:
+    from kafkastub.client import Client
+    from kafkastub.journal import Journal
+    from kafkastub.server.broker import Broker
+    from kafkastub.stub.chaos import StubChaos
+    from kafkastub.stub.faults import StubFaults
+    from kafkastub.stub.records import Content, Headers, Produced
+
+T = TypeVar("T")
+
+
+class KafkaProxy:
+    """A real cluster with a stub's faults, holds, chaos and journal (docs/proxy.md).
+
+        with KafkaProxy(to="localhost:9092") as proxy:
+            producer = Producer({"bootstrap.servers": proxy.bootstrap_servers})
+            with proxy.faults.add(api="Produce", error="NOT_LEADER_OR_FOLLOWER", times=1):
+
+    Every node of the cluster has a port here, and clients are told these. Whatever needs a stub's own state (clock,
+    snapshots …) raises `NotInFront`.
+
+    Args:
+        to: "HOST:PORT" of the cluster, several with commas or as a list.
+        command_config: a properties file of a Kafka client, or what is in one, for TLS to the cluster, and for what
+            the proxy itself asks it.
+        tls: whether clients speak TLS to the proxy; `config` has Kafka's `ssl.…` for it, or certificates are made.
+        host, port: where to listen: the first node's port, the others' follow it; any free ones by default.
+        advertised: "HOST:PORT" that clients are told of the first, where that is something else.
+        journal, journal_entries, journal_bytes: as of `KafkaStub`; the last is how much of it is kept in a directory.
+        control_port, control_host, control_allowed_hosts, control_token: as of `KafkaStub`.
+        chaos, chaos_level: as of `KafkaStub`.
+        drain: seconds that requests under way have at the end.
+    """
+
+    def __init__(
+        self,
+        to: str | Sequence[str],
+        *,
+        command_config: str | os.PathLike[str] | Mapping[str, str] | None = None,
+        tls: bool = False,
+        config: Mapping[str, object] | None = None,
+        host: str = "127.0.0.1",
+        port: int = 0,
+        advertised: str | None = None,
+        journal: bool | str | os.PathLike[str] = True,
+        journal_entries: int = DEFAULT_ENTRIES,
+        journal_bytes: int | None = None,
+        control_port: int | None = None,
+        control_host: str = "127.0.0.1",
+        control_allowed_hosts: Sequence[str] = (),
+        control_token: str | None = None,
+        chaos: int | None = None,
+        chaos_level: int = 1,
+        drain: float = 0.5,
+    ) -> None:
+        self._to = addresses(to)
+        stub_arguments.configs(config, "config")
+        self._config = BrokerConfig(config, Profile.named("kips"))
+        self._upstream = Upstream.of(command_config)
+        self._at = stub_arguments.address(host, port)
+        self._advertised = None if advertised is None else addresses(advertised)[0]
+        self._tls = tls
+        self._drain = drain
+        self._journal_bytes = journal_bytes
+        self._seed = None if chaos is None else stub_arguments.chaos(chaos, chaos_level)
+        from kafkastub.stub.in_front.control import ProxyControl
+
+        self._control = ProxyControl(control_host, control_port, control_allowed_hosts, control_token)
+        # What the parts that a proxy has as well ask of a broker, it can answer.
+        self._thread = BrokerThread(cast(Any, self._start_proxy), cast(Any, self._opened), self._control.close)
+        self._journal = KeptJournal(self._thread, journal, journal_entries)
+        self._asked = Asked(self._client)
+        self.records = AskedRecords(self._asked)
+        """What topics have: `proxy.records("orders")`, `proxy.records.wait("orders", 3)`."""
+        self.offsets = AskedOffsets(self._asked)
+        """What groups have committed, and how far they are behind."""
+        self.waits = AskedWaits(self._asked, lambda: self.journal)
+        """Waiting for topics, groups and quiet."""
+        self.was_at = ""
+
+    @cached_property
+    def chaos(self) -> StubChaos:
+        """Trouble that every correct client survives, by a seed."""
+        from kafkastub.stub.chaos import StubChaos
+
+        return StubChaos(self._thread)
+
+    @cached_property
+    def faults(self) -> StubFaults:
+        """What goes wrong, and when: `with proxy.faults.add(api="OffsetCommit", error="NOT_COORDINATOR", times=3):`."""
+        from kafkastub.stub.in_front.faults import ProxyFaults
+
+        return ProxyFaults(self._thread, self._names)
+
+    @property
+    def journal(self) -> Journal:
+        """Every request with its answer, the newest of them. Raises RuntimeError where it is off."""
+        return self._journal.reader
+
+    # -- where it is -----------------------------------------------------------------------------------------------
+
+    @property
+    def bootstrap_servers(self) -> str:
+        """`HOST:PORT,…`, for a client's `bootstrap.servers`: every node."""
+        return self._proxy().bootstrap_servers
+
+    @property
+    def host(self) -> str:
+        """The address listened on."""
+        return self._proxy().host
+
+    @property
+    def port(self) -> int:
+        """The port of the first node."""
+        return self._proxy().port
+
+    @property
+    def ports(self) -> list[int]:
+        """The ports listened on, one for each node."""
+        return self._proxy().ports
+
+    @property
+    def control_url(self) -> str:
+        """`http://HOST:PORT` of the control port. Raises RuntimeError where none was asked for."""
+        self._proxy()
+        return self._control.url
+
+    @property
+    def ca_file(self) -> str:
+        """Path of the certificate, PEM, that clients trust where they speak TLS. Raises RuntimeError."""
+        found = self._proxy().tls
+        if found is None:
+            raise RuntimeError("this proxy speaks no TLS to clients: start it with tls=True")
+        return found.ca_file
+
+    # -- topics, records and groups: the cluster is asked ------------------------------------------------------------
+
+    def create_topic(self, name: str, partitions: int = 1, configs: Mapping[str, str] | None = None) -> None:
+        """Create a topic, and wait until it has its leaders. Raises TopicError for what the cluster refuses."""
+        stub_arguments.topic(name, partitions)
+        AskedTopics(self._asked).create(name, partitions, configs)
+
+    def delete_topics(self, names: Iterable[str]) -> None:
+        """Delete topics, as far as they are there."""
+        AskedTopics(self._asked).delete(names)
+
+    def produce(
+        self,
+        topic: str,
+        value: Content = None,
+        *,
+        key: Content = None,
+        headers: Headers = (),
+        partition: int | None = None,
+        timestamp: int | None = None,
+    ) -> Produced:
+        """`records.produce`: write a record. Raises KeyError, TopicError, TypeError."""
+        return self.records.produce(topic, value, key=key, headers=headers, partition=partition, timestamp=timestamp)
+
+    def commit(self, group: str, offsets: Mapping[tuple[str, int], int], metadata: str = "") -> None:
+        """`offsets.commit`: commit for a group without members. Raises KeyError, ValueError."""
+        self.offsets.commit(group, offsets, metadata)
+
+    def lag(self, group: str) -> dict[tuple[str, int], int]:
+        """`offsets.lag`: how many records a group is behind, by partition. Raises KeyError."""
+        return self.offsets.lag(group)
+
+    def leader_of(self, topic: str, partition: int) -> int:
+        """The id of the node that leads a partition, -1 where none does. Raises KeyError."""
+        from kafkastub.client import records
+
+        with self._asked.client(f"topic {topic!r}") as client:
+            leader = records.partitions(client, topic)[partition]
+        return -1 if leader is None else leader.id
+
+    def coordinator_of(self, group: str) -> int:
+        """The id of the node that coordinates a group."""
+        with self._asked.client(f"group {group!r}") as client:
+            return client.coordinator(group).id
+
+    def wait_topic(self, topic: str, *, partitions: int | None = None, timeout: float = 5) -> None:
+        """`waits.topic`. Raises TopicTimeout."""
+        self.waits.topic(topic, partitions=partitions, timeout=timeout)
+
+    def wait_group(self, group: str, *, state: str = "Stable", members: int | None = None, timeout: float = 5) -> None:
+        """`waits.group`. Raises GroupTimeout."""
+        self.waits.group(group, state=state, members=members, timeout=timeout)
+
+    def wait_assigned(
+        self, group: str, assignment: Mapping[str, Iterable[tuple[str, int]]], timeout: float = 5
+    ) -> None:
+        """`waits.assigned`. Raises GroupTimeout."""
+        self.waits.assigned(group, assignment, timeout)
+
+    def wait_quiet(self, seconds: float = 0.2, *, ignoring: Collection[str] | None = None, timeout: float = 5) -> None:
+        """`waits.quiet`. Raises JournalTimeout."""
+        self.waits.quiet(seconds, ignoring=ignoring, timeout=timeout)
+
+    def __getattr__(self, name: str) -> Any:
+        if name in REASONS:
+            raise NotInFront(name)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    # -- its start and its end -------------------------------------------------------------------------------------
+
+    def start(self) -> Self:
+        """Start and wait until clients can connect.
+
+        Raises ListenError (a port is taken), UnreachableError (the cluster does not answer), ConfigError, StubError.
+        """
+        if self._thread.is_started:
+            raise StubError(RUNNING)
+        if self._control.is_wanted:
+            self._control.load()
+        self._thread.start()
+        self.was_at = self.bootstrap_servers
+        return self
+
+    def close(self) -> None:
+        """Stop; returns when thread, loop and sockets are gone. Closing twice does no harm."""
+        self._thread.stop()
+
+    def __enter__(self) -> Self:
+        return self.start()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    async def __aenter__(self) -> Self:
+        import asyncio
+
+        return await asyncio.to_thread(self.start)
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        import asyncio
+
+        await asyncio.to_thread(self.close)
+
+    def _proxy(self) -> Proxy:
+        return cast(Proxy, self._thread.running())
+
+    def _client(self) -> Client:
+        return self._proxy().cluster.client()
+
+    def _names(self) -> None:
+        """Let the proxy know the topics by their ids: a rule is to be about one."""
+        proxy = self._proxy()
+        if self._thread.is_here:
+            proxy.refresh_names()
+        elif proxy.cluster.may_ask:
+            names = proxy.cluster.topic_names()
+            self._thread.call(lambda: proxy.learn_names(names))
+
+    async def _start_proxy(self) -> Proxy:
+        proxy = Proxy(
+            self._to, library_logger(), self._upstream, tls=self._tls, config=self._config, drain_seconds=self._drain
+        )
+        proxy.journal_bytes = self._journal_bytes
+        await proxy.start(*self._at, self._advertised)
+        return proxy
+
+    async def _opened(self, proxy: Proxy) -> None:
+        broker = cast("Broker", proxy)
+        self._journal.keep(broker)
+        if self._seed is not None:
+            from kafkastub.faults import Chaos
+
+            self.chaos.begin(broker, Chaos(*self._seed))
+        if self._control.is_wanted:
+            await self._control.open(proxy, faults=self.faults, chaos=self.chaos, ring=self._journal.ring)
+
+    def __repr__(self) -> str:
+        if self._thread.broker is not None:
+            return f"<KafkaProxy {self.bootstrap_servers}>"
+        return f"<KafkaProxy not running{self.was_at and ', it was ' + self.was_at}>"
+
+
+__all__ = ["KafkaProxy", "NotInFront"]
