@@ -21,6 +21,7 @@ from kafkastub.pytest_plugin.options import (
     Wanted,
     add_options,
     check_shared,
+    command_config,
     journal_lines,
     real_cluster,
     seeds,
@@ -81,7 +82,7 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """A failure shows what the brokers were asked last."""
     report = yield
-    if report.failed and "kafkastub.stub.stub" in sys.modules and _BEGAN in item.stash:
+    if report.failed and "kafkastub.stub.close_listeners" in sys.modules and _BEGAN in item.stash:
         from kafkastub.pytest_plugin.failure import of_brokers
 
         fixtures, began = item.config.stash[_FIXTURES], item.stash[_BEGAN]
@@ -118,13 +119,16 @@ def _kafka_stub_chaos(request: pytest.FixtureRequest) -> tuple[int, int] | None:
 def kafka_stub(request: pytest.FixtureRequest, _kafka_stub_chaos: tuple[int, int] | None) -> Iterator[KafkaStub]:
     """A broker of the test's own, as its marker `kafka_stub(…)` and the options say.
 
-    With KAFKA_STUB_BOOTSTRAP it stands for that cluster: `bootstrap_servers` and `create_topic` work, and a test that
-    asks for anything else is skipped.
+    With KAFKA_STUB_BOOTSTRAP it is a proxy in front of that cluster: faults, holds, chaos and the journal work there,
+    and a test that asks for what only a stub can do is skipped.
     """
     wanted = wanted_by_marker(request.node)
     bootstrap = real_cluster(request.config)
     if bootstrap is not None:
-        yield _real(bootstrap, wanted)
+        _skip_particular(bootstrap, wanted, chaos=True)
+        with _real(request, bootstrap, wanted, _kafka_stub_chaos) as proxy:
+            _is_of(request, proxy, _STUB)
+            yield proxy
         return
     chaos = {} if _kafka_stub_chaos is None else dict(zip(("chaos", "chaos_level"), _kafka_stub_chaos, strict=True))
     with wanted.stub(**chaos) as stub:
@@ -141,7 +145,10 @@ def kafka_stub_server(request: pytest.FixtureRequest) -> Iterator[KafkaStub]:
     wanted = wanted_by_options(request.config)
     bootstrap = real_cluster(request.config)
     if bootstrap is not None:
-        yield _real(bootstrap, wanted)
+        _skip_particular(bootstrap, wanted)
+        with _real(request, bootstrap, wanted) as proxy:
+            _is_of(request, proxy, _SERVER)
+            yield proxy
         return
     with wanted.stub() as stub:
         _is_of(request, stub, _SERVER)
@@ -324,16 +331,17 @@ def _is_of(request: pytest.FixtureRequest, stub: KafkaStub, fixture: str) -> Non
     request.config.stash[_FIXTURES][stub] = fixture
 
 
-def _real(bootstrap: str, wanted: Wanted) -> Any:
-    from kafkastub.pytest_plugin.cluster import RealCluster
+def _real(request: pytest.FixtureRequest, bootstrap: str, wanted: Wanted, chaos: tuple[int, int] | None = None) -> Any:
+    from kafkastub.pytest_plugin.cluster import ClusterInFront
 
-    _skip_particular(bootstrap, wanted)
-    return RealCluster(bootstrap, wanted.topics)
+    return ClusterInFront(bootstrap, wanted.topics, command_config(request.config), chaos)
 
 
-def _skip_particular(bootstrap: str, wanted: Wanted) -> None:
-    if wanted.particular:
-        pytest.skip(_needs(f"{wanted.particular[0]}= of the marker", bootstrap))
+def _skip_particular(bootstrap: str, wanted: Wanted, chaos: bool = False) -> None:
+    """`chaos`: whether that can be had."""
+    particular = [name for name in wanted.particular if not (chaos and name.startswith("chaos"))]
+    if particular:
+        pytest.skip(_needs(f"{particular[0]}= of the marker", bootstrap))
 
 
 def _needs(what: str, bootstrap: str) -> str:

@@ -11,7 +11,7 @@ from kafkastub.handlers.not_served import NOT_SERVED
 from kafkastub.handlers.registry import WHEN_ASKED_FOR
 from kafkastub.pytest_plugin.names import name_of
 from kafkastub.stub.inventory import in_time
-from kafkastub.stub.stub import STARTED
+from kafkastub.stub.close_listeners import STARTED
 
 if TYPE_CHECKING:
     from kafkastub import KafkaStub

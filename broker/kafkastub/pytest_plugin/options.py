@@ -133,7 +133,14 @@ def add_options(parser: pytest.Parser) -> None:
     group.addoption(
         "--kafka-stub-bootstrap",
         metavar="HOST:PORT",
-        help="run the tests against this cluster instead (or KAFKA_STUB_BOOTSTRAP); what needs the stub is skipped",
+        help="run the tests through a proxy in front of this cluster (or KAFKA_STUB_BOOTSTRAP); what needs the stub is "
+        "skipped",
+    )
+    group.addoption(
+        "--kafka-stub-command-config",
+        metavar="FILE",
+        help="a properties file of a client of that cluster, for TLS and the proxy's own login "
+        "(or KAFKA_STUB_COMMAND_CONFIG)",
     )
     group.addoption(
         "--kafka-stub-report",
@@ -157,6 +164,11 @@ def real_cluster(config: pytest.Config) -> str | None:
                 f"--kafka-stub-bootstrap or KAFKA_STUB_BOOTSTRAP: {given!r} is no address, HOST:PORT is wanted"
             )
     return given or None
+
+
+def command_config(config: pytest.Config) -> str | None:
+    """The file that says how that cluster is reached."""
+    return config.getoption("--kafka-stub-command-config") or os.environ.get("KAFKA_STUB_COMMAND_CONFIG") or None
 
 
 def journal_lines(config: pytest.Config) -> int:

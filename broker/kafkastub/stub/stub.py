@@ -10,7 +10,6 @@ from datetime import UTC, datetime
 from functools import cached_property, partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar, cast
-from weakref import WeakKeyDictionary
 
 from kafkastub.config import BrokerConfig, Profile, plan_listeners
 from kafkastub.journal.ring import DEFAULT_ENTRIES
@@ -19,7 +18,7 @@ from kafkastub.server.logs import library_logger
 from kafkastub.state.topics import create_topic
 from kafkastub.stub import arguments as stub_arguments
 from kafkastub.stub.clock import StubClock
-from kafkastub.stub.close_listeners import BEFORE_CLOSE
+from kafkastub.stub.close_listeners import BEFORE_CLOSE, STARTED
 from kafkastub.stub.control import StubControl
 from kafkastub.stub.errors import RUNNING, StubError, TopicError
 from kafkastub.stub.journal import KeptJournal
@@ -46,11 +45,6 @@ if TYPE_CHECKING:
     from kafkastub.stub.transactions import StubTransactions
 
 T = TypeVar("T")
-
-STARTED: Final[WeakKeyDictionary[KafkaStub, datetime]] = WeakKeyDictionary()
-"""Those that were started, when by the machine's clock, and are still known to somebody, in this order: a test that
-fails tells of them.
-"""
 
 
 class KafkaStub:

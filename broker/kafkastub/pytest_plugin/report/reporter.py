@@ -86,7 +86,7 @@ class Reporter:
 
     def _stubs_of(self, item: pytest.Item) -> list[Shown]:
         """Those that a test has used, in the order in which they were started."""
-        from kafkastub.stub.stub import STARTED
+        from kafkastub.stub.close_listeners import STARTED
 
         given = list((getattr(item, "funcargs", None) or {}).values())
         found = {id(shown): (started, shown) for _, started, shown in self._closed}
@@ -153,7 +153,7 @@ class Reporter:
 
 
 def _started(stub: KafkaStub) -> datetime:
-    from kafkastub.stub.stub import STARTED
+    from kafkastub.stub.close_listeners import STARTED
 
     return STARTED.get(stub, _NEVER)
 

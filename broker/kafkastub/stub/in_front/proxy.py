@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import UTC, datetime
 from functools import cached_property
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
@@ -18,6 +19,7 @@ from kafkastub.stub.errors import RUNNING, StubError
 from kafkastub.stub.in_front.asking import Asked, AskedOffsets, AskedRecords, AskedTopics, AskedWaits
 from kafkastub.stub.in_front.refusing import REASONS, NotInFront
 from kafkastub.stub.journal import KeptJournal
+from kafkastub.stub.close_listeners import STARTED
 from kafkastub.stub.thread import BrokerThread
 
 if TYPE_CHECKING:
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from kafkastub.server.broker import Broker
     from kafkastub.stub.chaos import StubChaos
     from kafkastub.stub.faults import StubFaults
+    from kafkastub.stub.inventory import Inventory
     from kafkastub.stub.records import Content, Headers, Produced
 
 T = TypeVar("T")
@@ -236,6 +239,7 @@ class KafkaProxy:
             self._control.load()
         self._thread.start()
         self.was_at = self.bootstrap_servers
+        STARTED[self] = datetime.now(UTC)
         return self
 
     def close(self) -> None:
@@ -294,6 +298,15 @@ class KafkaProxy:
             self.chaos.begin(broker, Chaos(*self._seed))
         if self._control.is_wanted:
             await self._control.open(proxy, faults=self.faults, chaos=self.chaos, ring=self._journal.ring)
+
+    def _inventory(self, began: datetime) -> Inventory:
+        """For a failed test's report: what the cluster has is the cluster's."""
+        return self._journal_alone(began)
+
+    def _journal_alone(self, began: datetime) -> Inventory:
+        from kafkastub.stub.inventory import journal_alone
+
+        return journal_alone(self._journal, began, "it is a proxy in front of a cluster: its journal is what it has")
 
     def __repr__(self) -> str:
         if self._thread.broker is not None:

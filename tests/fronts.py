@@ -1,0 +1,63 @@
+"""The same test body on the stub, through a proxy in front of a stub, and through one in front of Apache Kafka."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from typing import Any, cast
+
+import pytest
+
+from kafkastub import KafkaProxy, KafkaStub, NotInFront
+from kafkastub.client import Client, ClientError
+from kafkastub.client import groups as of_groups
+from tests.waiting import until
+
+FRONTS = ["stub", "proxy", pytest.param("proxy-kafka", marks=pytest.mark.oracle)]
+"""For a fixture's `params`."""
+
+
+class Skipping(KafkaProxy):
+    """A proxy that skips a test which asks for what only a stub can do."""
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return super().__getattr__(name)
+        except NotInFront as error:
+            pytest.skip(str(error))
+
+
+@contextmanager
+def front(
+    request: pytest.FixtureRequest,
+    topics: Mapping[str, int] | None = None,
+    config: Mapping[str, object] | None = None,
+    **arguments: Any,
+) -> Iterator[KafkaStub]:
+    """What `request.param` says; in front of Apache Kafka, without what earlier tests have left there."""
+    if request.param == "stub":
+        with KafkaStub(topics=topics, config=config, **arguments) as stub:
+            yield stub
+    elif request.param == "proxy":
+        with KafkaStub(topics=topics, config=config) as behind:
+            with Skipping(behind.bootstrap_servers, **arguments) as proxy:
+                yield cast(KafkaStub, proxy)
+    else:
+        kafka = request.getfixturevalue("apache_kafka")
+        clean(kafka.bootstrap_servers)
+        with Skipping(kafka.bootstrap_servers, **arguments) as proxy:
+            for name, partitions in (topics or {}).items():
+                proxy.create_topic(name, partitions)
+            yield cast(KafkaStub, proxy)
+
+
+def clean(bootstrap_servers: str) -> None:
+    """No topics but the cluster's own, no groups."""
+    from kafkastub.client import topics
+
+    with Client(bootstrap_servers) as client:
+        topics.delete(client, [name for name in topics.names(client) if not name.startswith("__")])
+        for group in of_groups.list_groups(client):
+            with suppress(ClientError):
+                of_groups.delete(client, group.group_id)
+        until(lambda: all(name.startswith("__") for name in topics.names(client)))
