@@ -39,9 +39,11 @@ def front(
         with KafkaStub(topics=topics, config=config, **arguments) as stub:
             yield stub
     elif request.param == "proxy":
-        with KafkaStub(topics=topics, config=config) as behind:
-            with Skipping(behind.bootstrap_servers, **arguments) as proxy:
-                yield cast(KafkaStub, proxy)
+        with (
+            KafkaStub(topics=topics, config=config) as behind,
+            Skipping(behind.bootstrap_servers, **arguments) as proxy,
+        ):
+            yield cast(KafkaStub, proxy)
     else:
         kafka = request.getfixturevalue("apache_kafka")
         clean(kafka.bootstrap_servers)
@@ -60,4 +62,4 @@ def clean(bootstrap_servers: str) -> None:
         for group in of_groups.list_groups(client):
             with suppress(ClientError):
                 of_groups.delete(client, group.group_id)
-        until(lambda: all(name.startswith("__") for name in topics.names(client)))
+        until(lambda: all(name.startswith("__") for name in topics.names(client)), "topics gone")

@@ -14,6 +14,7 @@ from tests.clients.adapters import connect
 from tests.clients.client import Client, Message, drain, until
 from tests.clients.jvm import Jvm
 from tests.conftest import CONFIG
+from tests.fronts import FRONTS, front
 from tests.waiting import SECONDS
 
 CLIENTS = ("aiokafka", "confluent-kafka", "java")
@@ -40,9 +41,9 @@ CONSUME_FAULTS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.fixture
-def stub() -> Iterator[KafkaStub]:
-    with KafkaStub(topics={"orders": 2}, config=CONFIG) as running:
+@pytest.fixture(params=FRONTS)
+def stub(request: pytest.FixtureRequest) -> Iterator[KafkaStub]:
+    with front(request, {"orders": 2}, CONFIG) as running:
         yield running
 
 

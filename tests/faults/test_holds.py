@@ -14,13 +14,18 @@ from kafkastub import FaultError, KafkaStub
 from kafkastub.faults.holds import Holds
 from kafkawire.codec import encoder
 from tests.faults.test_on_the_wire import COMMIT, commit, commit_body, committed
+from tests.fronts import FRONTS, front
 from tests.rawclient import RawClient
 from tests.waiting import SECONDS, until
 
 
-@pytest.fixture(params=[False, True], ids=["thread", "process"])
+@pytest.fixture(params=["process", *FRONTS])
 def stub(request: pytest.FixtureRequest) -> Iterator[KafkaStub]:
-    with KafkaStub(topics={"a": 3, "b": 1}, process=request.param) as running:
+    if request.param == "process":
+        with KafkaStub(topics={"a": 3, "b": 1}, process=True) as running:
+            yield running
+        return
+    with front(request, {"a": 3, "b": 1}) as running:
         yield running
 
 

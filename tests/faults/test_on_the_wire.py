@@ -24,6 +24,7 @@ from kafkawire.messages.offset_commit_request import (
 from kafkawire.messages.offset_commit_response import OffsetCommitResponse
 from kafkawire.messages.offset_fetch_request import OffsetFetchRequest, OffsetFetchRequestTopic
 from kafkawire.messages.offset_fetch_response import OffsetFetchResponse
+from tests.fronts import FRONTS, front
 from tests.rawclient import RawClient
 from tests.waiting import SECONDS
 
@@ -31,9 +32,9 @@ COMMIT, FETCH_OFFSETS, DELETE = ApiKey.OFFSET_COMMIT, ApiKey.OFFSET_FETCH, ApiKe
 NOT_COORDINATOR = int(ErrorCode.NOT_COORDINATOR)
 
 
-@pytest.fixture
-def stub() -> Iterator[KafkaStub]:
-    with KafkaStub(topics={"a": 3, "b": 1}) as running:
+@pytest.fixture(params=FRONTS)
+def stub(request: pytest.FixtureRequest) -> Iterator[KafkaStub]:
+    with front(request, {"a": 3, "b": 1}) as running:
         yield running
 
 

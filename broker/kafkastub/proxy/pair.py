@@ -165,12 +165,14 @@ class ClientSide(asyncio.Protocol):
         self._cut(data)
 
     def eof_received(self) -> bool:
-        """The client sends no more; what it has asked is still answered, as far as the broker does."""
+        """The client sends no more; what it has asked is still answered, as far as the broker does.
+
+        A request that a fault has is not: its client has gone.
+        """
         self._eof = True
-        if self.broker is None:
+        if self.broker is None or self.muted:
             return False
-        if not self.muted:
-            self._send_eof()
+        self._send_eof()
         return self.transport.get_extra_info("ssl_object") is None
 
     def pause_writing(self) -> None:
@@ -246,8 +248,6 @@ class ClientSide(asyncio.Protocol):
         if self._held and self._held >= self._need:
             self._cut(self._joined())
         self._pace()
-        if self._eof and not self.muted:
-            self._send_eof()
 
     def _send_eof(self) -> None:
         broker = self.broker
