@@ -143,16 +143,28 @@ def jvm() -> Iterator[Jvm]:
         yield running
 
 
-@pytest.fixture(params=["stub", pytest.param("kafka", marks=pytest.mark.oracle)])
+@pytest.fixture(
+    params=[
+        "stub",
+        pytest.param("kafka", marks=pytest.mark.oracle),
+        pytest.param("proxy", marks=pytest.mark.oracle),
+    ]
+)
 def servers(request: pytest.FixtureRequest) -> Iterator[str]:
-    """HOST:PORT of a broker: a stub of the test's own, or the Apache Kafka."""
+    """HOST:PORT of a broker: a stub of the test's own, the Apache Kafka, or a proxy in front of that."""
     if request.param == "kafka":
         yield request.getfixturevalue("apache_kafka").bootstrap_servers
-    else:
-        from kafkastub import KafkaStub
+        return
+    if request.param == "proxy":
+        from kafkastub import KafkaProxy
 
-        with KafkaStub(config=CONFIG) as stub:
-            yield stub.bootstrap_servers
+        with KafkaProxy(request.getfixturevalue("apache_kafka").bootstrap_servers) as proxy:
+            yield proxy.bootstrap_servers
+        return
+    from kafkastub import KafkaStub
+
+    with KafkaStub(config=CONFIG) as stub:
+        yield stub.bootstrap_servers
 
 
 @pytest.fixture

@@ -161,6 +161,27 @@ def test_plain(kafka_stub):
 def test_names(kafka_stub_server, kafka_topic, kafka_group):
     assert topics(kafka_stub_server)[kafka_topic] == 1
 
+def test_faults(kafka_stub, kafka_faults, kafka_topic):
+    with kafka_faults.add(api="Metadata", delay_ms=1) as fault:
+        assert topics(kafka_stub)[kafka_topic] == 1
+        assert fault.hits
+
+def test_journal(kafka_stub_server, kafka_journal, kafka_topic):
+    topics(kafka_stub_server)
+    assert kafka_journal.wait_for(api="Metadata", client_id="rdkafka")
+
+def test_records_and_offsets(kafka_stub, kafka_topic, kafka_group):
+    kafka_stub.produce(kafka_topic, "v")
+    assert [one.value for one in kafka_stub.records.wait(kafka_topic)] == [b"v"]
+    kafka_stub.commit(kafka_group, {(kafka_topic, 0): 0})
+    assert kafka_stub.lag(kafka_group) == {(kafka_topic, 0): 1}
+    kafka_stub.wait_group(kafka_group, state="Empty", members=0, timeout=60)
+
+@pytest.mark.kafka_stub(chaos=7)
+def test_chaos(kafka_stub):
+    assert kafka_stub.chaos.seed == 7
+    assert topics(kafka_stub) is not None
+
 def test_clock(kafka_clock):
     raise AssertionError
 
@@ -184,9 +205,9 @@ def test_the_same_tests_on_a_real_cluster(run, servers: str, how: str, monkeypat
         result = run(REAL)
     else:
         result = run(REAL, f"--kafka-stub-bootstrap={servers}")
-    result.assert_outcomes(passed=2, skipped=4)
+    result.assert_outcomes(passed=6, skipped=4)
     for what in ("kafka_stub.clock", "kafka_stub.metrics", "kafka_stub_factory", "retention_minutes= of the marker"):
-        result.stdout.fnmatch_lines([f"*{what} needs the stub, and KAFKA_STUB_BOOTSTRAP points at {servers}"])
+        result.stdout.fnmatch_lines([f"*{what} needs the stub, and KAFKA_STUB_BOOTSTRAP points at {servers}*"])
 
 
 def test_a_failure_shows_the_last_requests(run):

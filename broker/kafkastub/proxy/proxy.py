@@ -114,6 +114,8 @@ class Proxy:
                     self._places.open_at(*address)
         except BaseException:
             self._places.close()
+            if self._tls is not None:
+                self._tls.close()
             raise
         self.is_open = True
 
@@ -137,6 +139,13 @@ class Proxy:
                     "have clients show one here as well (--tls, and ssl.client.auth=required)"
                 )
             return lambda place: ClientSide(self, place)
+        if self.upstream.shows_certificate and self.upstream.has_sasl:
+            raise ConfigError("a client certificate for a cluster with SASL is refused: who logs in is who he says")
+        if self.upstream.shows_certificate and self.config["ssl.client.auth"] != "required":
+            raise ConfigError(
+                "the proxy shows the cluster a certificate, by which everybody who comes is known there: "
+                "ssl.client.auth=required is wanted here"
+            )
         from kafkastub.security.tls import Tls
         from kafkastub.server.tls import behind_tls
 
@@ -145,14 +154,6 @@ class Proxy:
         self._tls = Tls(self.config, Listeners((listener,), told), host)
         tls = self._tls.of(protocol)
         assert tls is not None
-        if self.upstream.shows_certificate and self.config["ssl.client.auth"] != "required":
-            raise ConfigError(
-                "the proxy shows the cluster a certificate, by which everybody who comes is known there: "
-                "ssl.client.auth=required is wanted here"
-            )
-        if self.upstream.shows_certificate and tls.protocol == "SASL_SSL":
-            raise ConfigError("a client certificate for a cluster with SASL is refused: who logs in is who he says")
-
         def make(place: Place) -> asyncio.Protocol:
             made = behind_tls(tls, lambda _: cast(Any, ClientSide(self, place)), self.clock.timer_ms, self.log)
             return made(cast(Any, None))
