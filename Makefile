@@ -17,7 +17,7 @@ QUICK_WORKERS ?= $(shell expr 3 \* $$(getconf _NPROCESSORS_ONLN))
 export PYTHONDONTWRITEBYTECODE :=
 NIGHTLY ?= soak mutants oracle-expiry test-pipeline-s3
 
-.PHONY: help run test test-long test-all dist site test-site test-docker test-pipeline test-pipeline-s3 bench-pipeline spark-cluster check oracle oracle-expiry differential conformance mutants soak nightly chaos golden messages docs clients programs examples bench pictures lock clean
+.PHONY: help run test test-long test-all dist site test-site test-docker test-pipeline test-pipeline-s3 bench-pipeline spark-cluster check oracle oracle-expiry differential conformance mutants soak nightly chaos golden messages docs clients programs examples bench bench-proxy pictures lock clean
 
 help:
 	@echo "make run           serve on 127.0.0.1:9092 (ARGS='--port 0 --topic orders:3' adds options)"
@@ -40,6 +40,7 @@ help:
 	@echo "make examples      the projects under examples/ (needs Maven, Go, Node.js, Cargo)"
 	@echo "make pictures      take docs/pictures of the page anew (Chromium)"
 	@echo "make bench         figures beside an echo server, kfake and (WITH_KAFKA=1) Apache Kafka"
+	@echo "make bench-proxy   what the proxy costs in front of Apache Kafka"
 	@echo "make test-pipeline the PySpark pipeline's tests (Java 17); make bench-pipeline its figures"
 	@echo "make spark-cluster a standalone cluster of Spark here, until Ctrl-C: a master, and WORKERS=2 of a core and 1 GB"
 	@echo "make test-pipeline-s3 the same on object storage: fetches hadoop-aws with an SDK of 560 MB, once (Maven)"
@@ -167,6 +168,9 @@ pictures: $(DEV)
 
 bench: $(DEV)
 	$(BIN)/python -m bench.run $(if $(WITH_KAFKA),--with-kafka) $(ARGS)
+
+bench-proxy: $(DEV)
+	$(BIN)/python bench/proxy.py $(ARGS)
 
 bench-pipeline: $(PIPELINE)
 	$(BIN)/python -m bench.pipeline $(ARGS)

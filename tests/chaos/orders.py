@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from typing import Final, Protocol
 
@@ -30,7 +30,13 @@ class Working(Protocol):
     def __call__(self, worker: str, servers: str) -> AbstractContextManager[None]: ...
 
 
-def lost_by(working: Working, worker: str, seed: int | None, grace: float = SECONDS) -> set[bytes | None]:
+Front = Callable[..., AbstractContextManager[KafkaStub]]
+"""Is given what `KafkaStub` is given."""
+
+
+def lost_by(
+    working: Working, worker: str, seed: int | None, grace: float = SECONDS, front: Front = KafkaStub
+) -> set[bytes | None]:
     """The orders that are not confirmed when the worker has committed all of them: nobody will take those again.
 
     Args:
@@ -39,7 +45,7 @@ def lost_by(working: Working, worker: str, seed: int | None, grace: float = SECO
     Raises GroupTimeout, with what was done to it, where it does not come to the end.
     """
     config = {**CONFIG, **HEARTBEATS}
-    with KafkaStub(topics={"orders": PARTITIONS, "confirmed": 1}, config=config, chaos=seed, chaos_level=LEVEL) as stub:
+    with front(topics={"orders": PARTITIONS, "confirmed": 1}, config=config, chaos=seed, chaos_level=LEVEL) as stub:
         _order(stub, 0, COUNT)
         with working(worker, stub.bootstrap_servers):
             _all_committed(stub)

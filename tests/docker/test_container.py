@@ -9,6 +9,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -23,6 +24,7 @@ pytestmark = pytest.mark.docker
 ROOT = Path(__file__).parent.parent.parent
 BUILD = ["-f", "docker/Dockerfile", "-t", "kafkastub", "."]
 COMPOSE = ["compose", "-f", "docker/compose.yml", "-p", "kafkastub-test"]
+PROXY = ["compose", "-f", "docker/proxy.yml", "-p", "kafkastub-proxy-test"]
 AS_MANY_SET_IT = {
     "KAFKA_NODE_ID": "7",
     "KAFKA_PROCESS_ROLES": "broker,controller",
@@ -121,6 +123,27 @@ def test_compose_up_and_clients_inside_and_outside():
         consumer.close()
     finally:
         docker(*COMPOSE, "down", "-t", "1", KAFKASTUB_PORT=port)
+
+
+def kafka_image() -> str:
+    """Apache's, where it can be had; else the stub stands for the cluster: it takes the same environment."""
+    apache = "apache/kafka:4.1.0"
+    there = docker("image", "inspect", apache, check=False) not in ("", "[]")
+    return apache if there or docker("pull", "-q", apache, check=False) else "kafkastub"
+
+
+def test_a_proxy_and_an_application_that_knows_it_alone():
+    ports = {"KAFKASTUB_CONTROL_PORT": str(free_port()), "KAFKA_IMAGE": kafka_image()}
+    try:
+        docker(*PROXY, "up", "--wait", "--no-build", **ports)  # the application is healthy: it has read what it wrote
+        control = f"http://localhost:{ports['KAFKASTUB_CONTROL_PORT']}"
+        with urllib.request.urlopen(f"{control}/v1/journal?api=Produce") as answer:
+            produced = json.load(answer)["entries"]
+        assert [entry["topics"] for entry in produced] == [["orders"]]
+        with urllib.request.urlopen(f"{control}/v1/topics/orders/records") as answer:
+            assert [record["value"] for record in json.load(answer)["records"]] == ["two teapots"]
+    finally:
+        docker(*PROXY, "down", "-t", "1", **ports)
 
 
 def test_an_environment_for_the_apache_image(run):

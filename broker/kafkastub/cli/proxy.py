@@ -9,6 +9,7 @@ import signal
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from kafkastub.cli.common import refuse
+from kafkastub.cli.control import seconds
 from kafkastub.cli.serving import (
     Refused,
     add_log_options,
@@ -60,6 +61,13 @@ def add_to(commands: Commands) -> None:
     )
     proxy.add_argument(
         "--advertised", metavar="HOST:PORT", help="what clients are told of the first node; the others' ports follow it"
+    )
+    proxy.add_argument(
+        "--wait",
+        type=seconds,
+        default=0,
+        metavar="SECONDS",
+        help="so long the cluster may take until it answers (default: none)",
     )
     proxy.add_argument("--tls", action="store_true", help="clients speak TLS; certificates are made, or in --config")
     proxy.add_argument(
@@ -138,7 +146,7 @@ async def _run(arguments: argparse.Namespace, config: BrokerConfig, upstream: Up
         addresses(arguments.to), log, upstream, tls=arguments.tls, config=config, drain_seconds=_DRAIN_SECONDS
     )
     advertised = None if arguments.advertised is None else addresses(arguments.advertised)[0]
-    await proxy.start(arguments.host, arguments.port, advertised)
+    await proxy.start(arguments.host, arguments.port, advertised, arguments.wait)
     try:
         control = await _equip(arguments, proxy, rules)
     except BaseException:

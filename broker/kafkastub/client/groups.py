@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from kafkastub.client import of_groups
+from kafkastub.client import of_groups, topics
 from kafkastub.client.errors import BrokerError, Unsupported
 from kafkastub.client.routing import Client, Node
 from kafkastub.client.topics import TopicPartition
@@ -155,6 +155,22 @@ def offsets(client: Client, group_id: str) -> dict[TopicPartition, Offset]:
                     row.committed_offset, epoch if epoch >= 0 else None, row.metadata or ""
                 )
     return found
+
+
+def behind(client: Client, group_id: str, topic: str | None = None) -> dict[TopicPartition, int]:
+    """How many records a group is behind, by partition: of one topic, or of all that it has committed anything of.
+
+    Partitions count that have records, whether anything of them is committed or not. Raises BrokerError.
+    """
+    committed = offsets(client, group_id)
+    wanted = {name for name, _ in committed} if topic is None else {topic}
+    places = [
+        (name, one.index) for name, told in topics.describe(client, sorted(wanted)).items() for one in told.partitions
+    ]
+    ends = topics.list_offsets(client, dict.fromkeys(places, topics.LATEST))
+    starts = topics.list_offsets(client, dict.fromkeys(places, topics.EARLIEST))
+    begun = {place: committed[place].offset if place in committed else starts[place] for place in places}
+    return {place: max(0, ends[place] - begun[place]) for place in places if place in committed or ends[place]}
 
 
 def commit(client: Client, group_id: str, offsets: Mapping[TopicPartition, int]) -> None:

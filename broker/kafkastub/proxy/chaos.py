@@ -1,5 +1,6 @@
-"""What moves because of chaos in front of a real cluster: leaders, sessions and nodes are the cluster's, and stay. What
-may end is connections: all those to one node, for a moment (that clients survive as they do a broker's restart).
+"""What moves because of chaos in front of a real cluster: leaders and nodes are the cluster's, and stay. What may end
+is the connections to one node, as when a broker restarts, and the session of a member, whom the proxy throws out of its
+group as an administrator does.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ class Reached(Protocol):
 
     def nodes_connected(self) -> Iterable[int]: ...
     def drop_connections(self, node_id: int) -> int: ...
+    async def end_a_session(self, draw: float, second_draw: float) -> str | None: ...
 
 
 class Mover:
@@ -28,6 +30,7 @@ class Mover:
         self._loop = loop
         self._done = done
         self._over = False
+        self._ending: asyncio.Task[None] | None = None
 
     def move(self, move: Move) -> None:
         """Soon."""
@@ -42,7 +45,14 @@ class Mover:
         if self._over or not nodes:
             return
         if move.kind == "session":
-            return  # a member's session is the cluster's
+            if self._ending is None or self._ending.done():
+                self._ending = self._loop.create_task(self._end_session(move))
+            return
         node_id = nodes[int(move.draw * len(nodes))]
         self._proxy.drop_connections(node_id)
         self._done(f"all connections to node {node_id} end")
+
+    async def _end_session(self, move: Move) -> None:
+        done = await self._proxy.end_a_session(move.draw, move.second_draw)
+        if done is not None and not self._over:
+            self._done(done)

@@ -11,12 +11,13 @@ import struct
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from kafkastub.client import Client, ClientError, Connector, Frames
+from kafkastub.client import Client, ClientError, Connector, Frames, groups
 from kafkastub.proxy.naming import Address, Broker
 from kafkawire.api import ApiKey
 from kafkawire.catalogue import response_class
 from kafkawire.codec import decode, encode
 from kafkawire.header import request_header
+from kafkawire.messages.leave_group_request import LeaveGroupRequest, MemberIdentity
 from kafkawire.messages.metadata_request import MetadataRequest
 from kafkawire.messages.sasl_authenticate_request import SaslAuthenticateRequest
 from kafkawire.messages.sasl_handshake_request import SaslHandshakeRequest
@@ -59,6 +60,26 @@ class Cluster:
         with self.client() as client:
             answer = client.ask(MetadataRequest(topics=None, allow_auto_topic_creation=False))
         return {topic.topic_id: topic.name for topic in answer.topics if topic.name}
+
+    def end_a_session(self, draw: float, second_draw: float) -> str | None:
+        """Throw a member out of its group, as an administrator does: in words, None where there is none.
+
+        Which one is decided by draws, from 0 to 1. Raises ClientError.
+        """
+        with self.client() as client:
+            found = sorted(one.group_id for one in groups.list_groups(client) if one.state not in ("Empty", "Dead"))
+            if not found:
+                return None
+            group = found[int(draw * len(found))]
+            members = sorted(groups.describe(client, group).members, key=lambda one: one.id)
+            if not members:
+                return None
+            member_id = members[int(second_draw * len(members))].id
+            leaving = LeaveGroupRequest(
+                group_id=group, member_id=member_id, members=[MemberIdentity(member_id=member_id)]
+            )
+            client.ask_coordinator(group, leaving)
+        return f"the session of {member_id} in group {group} ends"
 
 
 def connector(upstream: Upstream) -> Connector:

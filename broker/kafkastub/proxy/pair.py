@@ -593,7 +593,7 @@ class BrokerSide(asyncio.Protocol):
                 need = 4 + size
                 break
             position = first = end
-            answer = self.understood(route, data[end - size - 4 : end])
+            answer = self.understood(route, data[end - size - 4 : end], request)
             if request.acting is not None:
                 request.acting.worked(answer)
             else:
@@ -609,7 +609,7 @@ class BrokerSide(asyncio.Protocol):
             self._held = length - position
             self._need = need
 
-    def understood(self, route: Route, frame: bytes) -> bytes:
+    def understood(self, route: Route, frame: bytes, request: Pending) -> bytes:
         """A whole answer as the client gets it: with our addresses. Raises MalformedMessage."""
         owner, key, version = self.client.owner, route.number, route.version
         if route.answer is Answer.PREFIX:
@@ -619,6 +619,13 @@ class BrokerSide(asyncio.Protocol):
             owner.seen(found.brokers)
             body = found.contents + frame[found.end :]
         elif route.answer is Answer.TAIL:
+            if (
+                len(frame) <= _SMALL_ANSWER
+            ):  # reading it is quicker than walking through it, and hardly any names brokers
+                request.answer = message = route.decode_answer(frame, 9)
+                if not message.node_endpoints:
+                    return frame
+                request.answer = None
             at = 9
             finder = TailFinder(key, version)
             at += finder.feed(memoryview(frame)[at:])

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 _MOST_ROUTES: Final = 4096
 """Versions of APIs that are remembered, those that nobody has included."""
 _CONNECT_SECONDS: Final = 30
+_LOOK_AGAIN: Final = 0.2
+"""Seconds after which a cluster that does not answer yet is asked again."""
 _MOST_LEARNT: Final = 4 << 20
 """Bytes of answers to Metadata that are kept until somebody asks for the name of a topic."""
 _MOST_NAMES: Final = 100_000
@@ -95,8 +97,10 @@ class Proxy:
 
     # --- its life
 
-    async def start(self, host: str = "127.0.0.1", port: int = 0, advertised: Address | None = None) -> None:
-        """Ask the cluster for its nodes, listen and pass on.
+    async def start(
+        self, host: str = "127.0.0.1", port: int = 0, advertised: Address | None = None, wait_seconds: float = 0
+    ) -> None:
+        """Ask the cluster for its nodes, listen and pass on; `wait_seconds` it may take until it answers.
 
         Raises ListenError, ConfigError, UnreachableError.
         """
@@ -107,7 +111,7 @@ class Proxy:
         factory = self._factory(protocol, host, advertised)
         self._places = Places(loop, host, port, advertised, protocol, factory, self.log)
         try:
-            for broker in await self._first_look():
+            for broker in await self._first_look(wait_seconds):
                 self._places.told(*broker)
             if not list(self._places):
                 for address in self.to:
@@ -119,16 +123,23 @@ class Proxy:
             raise
         self.is_open = True
 
-    async def _first_look(self) -> list[naming.Broker]:
+    async def _first_look(self, wait_seconds: float) -> list[naming.Broker]:
         """The nodes, as far as the cluster tells the proxy itself."""
         if not self.cluster.may_ask:
             return []
-        try:
-            found, self._served = await asyncio.to_thread(self.cluster.brokers)
-        except (ClientError, OSError) as error:
-            shown = ", ".join(address_text(*one) for one in self.to)
-            raise UnreachableError(f"the cluster at {shown} does not answer: {error}") from None
-        return found
+        deadline = self.loop.time() + wait_seconds
+        while True:
+            try:
+                found, self._served = await asyncio.to_thread(self.cluster.brokers)
+            except (ClientError, OSError) as error:
+                if self.loop.time() >= deadline:
+                    shown = ", ".join(address_text(*one) for one in self.to)
+                    raise UnreachableError(f"the cluster at {shown} does not answer: {error}") from None
+                await asyncio.sleep(_LOOK_AGAIN)
+            else:
+                if found or self.loop.time() >= deadline:
+                    return found
+                await asyncio.sleep(_LOOK_AGAIN)  # a node that has just begun knows nobody
 
     def _factory(self, protocol: str, host: str, advertised: Address | None) -> Callable[[Place], asyncio.Protocol]:
         """Raises ConfigError."""
@@ -154,6 +165,7 @@ class Proxy:
         self._tls = Tls(self.config, Listeners((listener,), told), host)
         tls = self._tls.of(protocol)
         assert tls is not None
+
         def make(place: Place) -> asyncio.Protocol:
             made = behind_tls(tls, lambda _: cast(Any, ClientSide(self, place)), self.clock.timer_ms, self.log)
             return made(cast(Any, None))
@@ -398,6 +410,15 @@ class Proxy:
         for client in there:
             client.transport.abort()
         return len(there)
+
+    async def end_a_session(self, draw: float, second_draw: float) -> str | None:
+        """Throw a member out of its group; in words, None where there is none, or the cluster does not let us."""
+        if not self.cluster.may_ask:
+            return None
+        try:
+            return await asyncio.to_thread(self.cluster.end_a_session, draw, second_draw)
+        except (ClientError, OSError):
+            return None
 
 
 def _told(host: str, port: int) -> Any:

@@ -117,8 +117,8 @@ class Route:
     def name(self) -> str:
         return f"api key {self.number}" if self.key is None else self.key.camel
 
-    def decode_answer(self, body: bytes) -> Any:
-        """Raises MalformedMessage."""
+    def decode_answer(self, data: bytes, at: int = 0) -> Any:
+        """The answer whose body begins there. Raises MalformedMessage."""
         if self._answer_decoder is None:
             self._answer_decoder = decoder(response_class(self.number), self.version)
-        return self._answer_decoder(body, 0, len(body))[0]
+        return self._answer_decoder(data, at, len(data))[0]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 class Pending:
     """A request that is under way. `route` is None for a token of SASL that has no header."""
 
-    __slots__ = ("acting", "correlation_id", "fetch", "principal", "raw", "route", "sequence", "started")
+    __slots__ = ("acting", "answer", "correlation_id", "fetch", "principal", "raw", "route", "sequence", "started")
 
     def __init__(self, route: Route | None, correlation_id: int) -> None:
         self.route = route
@@ -25,6 +25,8 @@ class Pending:
         """What a fault makes of it."""
         self.fetch: Callable[[bytes], None] | None = None
         """Is told the beginning of the answer to a Fetch, which has the session's id."""
+        self.answer: Any = None
+        """What was answered, where somebody has read it already."""
         self.raw: list[Any] | None = None
         """The journal's entry."""
         self.sequence = -1

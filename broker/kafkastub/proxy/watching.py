@@ -163,12 +163,14 @@ class Watching:
             if ring is not None:
                 ring.complete(request.sequence, raw)
         if self.metrics is not None and route.known:
-            self._count(self.metrics, route, reply, ended - request.started)
+            self._count(self.metrics, route, reply, ended - request.started, request.answer)
 
-    def _count(self, metrics: Metrics, route: Route, reply: bytes | None, ns: int) -> None:
+    def _count(self, metrics: Metrics, route: Route, reply: bytes | None, ns: int, read: Any) -> None:
         metrics.bytes_out += 0 if reply is None else len(reply)
         meter = metrics.meter(route)  # type: ignore[arg-type]
-        if reply is None or len(reply) > _LARGEST_TALLIED:
+        if read is not None:
+            meter.change(read)
+        elif reply is None or len(reply) > _LARGEST_TALLIED:
             meter.change_to(None, {})
         else:
             body = reply[9 if route.flexible_answer else 8 :]

@@ -10,7 +10,7 @@ PAGES: Final[dict[str, tuple[str, str, list[str]]]] = {
     "stub": (
         "KafkaStub",
         "`from kafkastub import KafkaStub`: what a test's author types first.",
-        ["kafkastub.KafkaStub", "kafkastub.replay"],
+        ["kafkastub.KafkaStub", "kafkastub.KafkaProxy", "kafkastub.replay"],
     ),
     "parts": (
         "The parts of a stub",
@@ -69,6 +69,7 @@ PAGES: Final[dict[str, tuple[str, str, list[str]]]] = {
         "Errors",
         "All can be imported from `kafkastub`.",
         [
+            "kafkastub.NotInFront",
             "kafkastub.StubError",
             "kafkastub.ConfigError",
             "kafkastub.TopicError",

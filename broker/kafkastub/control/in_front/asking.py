@@ -365,13 +365,7 @@ def _group_reached(client: Client, name: str, query: GroupWaitQuery) -> tuple[Re
     if query.members is not None and members != query.members:
         return told, f"has {members} members, {query.members} were waited for,"
     if query.lag is not None:
-        committed = {
-            place: one.offset
-            for place, one in of_groups.offsets(client, name).items()
-            if query.topic in (None, place[0])
-        }
-        ends = topics.list_offsets(client, dict.fromkeys(committed, topics.LATEST))
-        behind = max((ends[place] - offset for place, offset in committed.items()), default=None)
+        behind = max(of_groups.behind(client, name, query.topic).values(), default=None)
         if behind is None or behind > query.lag:
             return told, f"is {behind} records behind, a lag of at most {query.lag} was waited for,"
     return told, ""

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Query, Response
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
 
-from kafkastub.client import Client
+from kafkastub.client import Client, topics
 from kafkastub.client import groups as of_groups
 from kafkastub.control.in_front.hosted import HostedProxy
 from kafkastub.control.metrics import CONTENT_TYPE, exposition_of_seen
 from kafkastub.control.problems import Problem
-from kafkastub.control.routes.health import Health
+from kafkastub.control.routes.health import Health, HealthQuery
 from kafkastub.control.routes.holds import HeldByFault, HoldList
 from kafkastub.control.routes.nodes import Leaderless, NodeInfo, NodeList
 from kafkastub.version import __version__
@@ -126,11 +126,12 @@ def of_health(hosted: HostedProxy) -> APIRouter:
     router = APIRouter(tags=["health"])
 
     @router.get("/health", summary="200 once the port answers and the cluster behind it does", response_model=Health)
-    async def health() -> JSONResponse:
+    async def health(query: Annotated[HealthQuery, Query()]) -> JSONResponse:
         missing = [] if hosted.proxy.is_open else ["the proxy is not up yet"]
         if not missing and hosted.proxy.cluster.may_ask:
             try:
-                await hosted.ask(lambda client: client.connection().negotiate())
+                there = await hosted.ask(topics.names if query.topic else _nothing)
+                missing = [f"topic {name!r} does not exist" for name in query.topic if name not in there]
             except Problem as problem:
                 missing.append(problem.sentence)
         told = Health(
@@ -146,6 +147,12 @@ def of_health(hosted: HostedProxy) -> APIRouter:
         return Response(exposition_of_seen(hosted.proxy), media_type=CONTENT_TYPE)
 
     return router
+
+
+def _nothing(client: Client) -> dict[str, str]:
+    """It answers."""
+    client.connection().negotiate()
+    return {}
 
 
 def _counts(client: Client) -> dict[str, Any]:

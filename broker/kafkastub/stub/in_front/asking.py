@@ -227,8 +227,14 @@ class AskedOffsets:
         """Wait until a group has committed all but `at_most` records. Raises GroupTimeout."""
 
         def behind(client: Client) -> str | None:
-            lag = {place: left for place, left in _lag(client, group).items() if topic in (None, place[0])}
-            most = max(lag.values(), default=None)
+            from kafkastub.client import BrokerError, groups
+
+            try:
+                most = max(groups.behind(client, group, topic).values(), default=None)
+            except BrokerError as error:
+                if error.code is not ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
+                    raise
+                most = None
             if most is not None and most <= at_most:
                 return None
             told = "has committed nothing" if most is None else f"is {most} records behind"
