@@ -45,10 +45,7 @@ class Upstream:
         """From a file, or from what is in one. Raises ConfigError."""
         if given is None or isinstance(given, Mapping):
             return cls(given)
-        try:
-            return cls(load_properties(Path(given)))
-        except OSError as error:
-            raise ConfigError(f"cannot read {os.fspath(given)}: {error.strerror}") from None
+        return cls(load_properties(Path(given)))
 
     @property
     def has_sasl(self) -> bool:
