@@ -114,7 +114,8 @@ def test_topics_records_and_groups_over_http_are_the_clusters(stub: KafkaStub) -
     [
         ("clock", "GET"), ("clock/advance", "POST"), ("snapshots", "POST"), ("broker", "GET"),
         ("transactions/shop/release", "POST"), ("share-groups/g/hold-acknowledgements", "POST"), ("quotas", "GET"),
-        ("acls", "GET"), ("configs", "GET"),
+        ("acls", "GET"), ("configs", "GET"), ("reset", "POST"), ("leaders/elect", "POST"), ("nodes/1/stop", "POST"),
+        ("groups/g/target", "PUT"), ("topics/t/search", "GET"), ("hanging-transactions", "GET"), ("advertised", "GET"),
     ],
 )  # fmt: skip
 def test_what_only_a_stub_can_do_is_refused_in_a_sentence(stub: KafkaStub, path: str, method: str) -> None:
@@ -123,6 +124,29 @@ def test_what_only_a_stub_can_do_is_refused_in_a_sentence(stub: KafkaStub, path:
         assert status == 501
         name = path.partition("/")[0]
         assert said.startswith(f"{name} needs a stub, and this is a proxy in front of a cluster: ")
+
+
+def test_whatever_a_stub_is_asked_a_proxy_answers_or_refuses(stub: KafkaStub) -> None:
+    with (
+        KafkaStub(control_port=0) as other,
+        running("--to", stub.bootstrap_servers, "--port", "0", "--control-port", "0") as (_, _, url),
+    ):
+        paths = asked(f"{other.control_url}/openapi.json")["paths"]
+        for path, operations in paths.items():
+            asked_for = re.sub(r"\{\w+\}", "7", path)
+            if asked_for.endswith("/events") or "get" not in operations or not path.startswith("/v1/"):
+                continue
+            status, said = told(f"{url}{asked_for}?timeout=0")
+            assert status != 500, (asked_for, said)
+            assert "there is nothing at" not in said, (asked_for, said)
+
+
+def told(url: str) -> tuple[int, str]:
+    try:
+        with urllib.request.urlopen(url) as answer:
+            return answer.status, ""
+    except urllib.error.HTTPError as error:
+        return error.code, json.load(error)["error"]
 
 
 def test_the_journal_of_an_application_is_replayed_on_a_stub(stub: KafkaStub, tmp_path: Path) -> None:

@@ -6,10 +6,11 @@ import contextlib
 import hashlib
 import socket
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import NamedTuple
 
-from kafkastub import KafkaStub
+from kafkastub import KafkaProxy, KafkaStub
 from kafkawire.api import ApiKey
 from kafkawire.messages.alter_user_scram_credentials_request import (
     AlterUserScramCredentialsRequest,
@@ -81,6 +82,18 @@ def kafka(**changes: object) -> Iterator[Addresses]:
         addresses = Addresses(running.bootstrap_servers, f"127.0.0.1:{running.sasl_port}")
         _add_scram_user(addresses)
         yield addresses
+
+
+@contextlib.contextmanager
+def proxied(behind: AbstractContextManager[Addresses]) -> Iterator[Addresses]:
+    """The same through proxies, one for each listener."""
+    login = {"security.protocol": "SASL_PLAINTEXT"}
+    with (
+        behind as addresses,
+        KafkaProxy(addresses.plain) as plain,
+        KafkaProxy(addresses.sasl, command_config=login) as sasl,
+    ):
+        yield Addresses(plain.bootstrap_servers, sasl.bootstrap_servers)
 
 
 def _named(changes: dict[str, object]) -> dict[str, object]:

@@ -6,6 +6,7 @@ import struct
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from typing import Any, NamedTuple
 
 import pytest
@@ -95,15 +96,25 @@ CASES: dict[str, tuple[Callable[[Talk], object], Callable[[Talk], Any], Ended]] 
 }
 
 
-@pytest.fixture(scope="module", params=["stub", "stub with data_dir", pytest.param("kafka", marks=pytest.mark.oracle)])
+@pytest.fixture(
+    scope="module",
+    params=[
+        "stub",
+        "stub with data_dir",
+        "proxy",
+        pytest.param("kafka", marks=pytest.mark.oracle),
+        pytest.param("proxy-kafka", marks=pytest.mark.oracle),
+    ],
+)
 def servers(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Addresses]:
     delay: dict[str, object] = {"connection_failed_authentication_delay_ms": DELAY_MS}
-    if request.param == "kafka":
+    start: AbstractContextManager[Addresses]
+    if "kafka" in request.param:
         start = brokers.kafka(**delay)
     else:
         folder = tmp_path_factory.mktemp("data") if "data_dir" in request.param else None
         start = brokers.stub(folder, **delay)
-    with start as addresses:
+    with brokers.proxied(start) if "proxy" in request.param else start as addresses:
         yield addresses
 
 

@@ -27,9 +27,18 @@ OUT_OF_TURN = ErrorCode.ILLEGAL_SASL_STATE
 _GENERAL = "Authentication failed during authentication due to invalid credentials with SASL mechanism "
 
 
-@pytest.fixture(scope="module", params=["stub", pytest.param("kafka", marks=pytest.mark.oracle)])
+@pytest.fixture(
+    scope="module",
+    params=[
+        "stub",
+        "proxy",
+        pytest.param("kafka", marks=pytest.mark.oracle),
+        pytest.param("proxy-kafka", marks=pytest.mark.oracle),
+    ],
+)
 def servers(request: pytest.FixtureRequest) -> Iterator[Addresses]:
-    with brokers.kafka() if request.param == "kafka" else brokers.stub() as addresses:
+    behind = brokers.kafka() if "kafka" in request.param else brokers.stub()
+    with brokers.proxied(behind) if "proxy" in request.param else behind as addresses:
         yield addresses
 
 

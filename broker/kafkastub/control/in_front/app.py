@@ -23,6 +23,7 @@ def make_app(hosted: HostedProxy, keys: Keys | None = None) -> Any:
             *(subject.routes(hosted) for subject in as_of_a_broker),
             looking.of_v1(hosted),
             asking.of_topics(hosted),
+            refusing.of_groups(),
             asking.of_consumer_groups(hosted),
             refusing.routes(),
         ],

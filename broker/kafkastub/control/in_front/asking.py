@@ -14,7 +14,8 @@ from kafkastub.client import groups as of_groups
 from kafkastub.control.connections import Places
 from kafkastub.control.in_front.hosted import HostedProxy
 from kafkastub.control.problems import Problem
-from kafkastub.control.routes.group_waits import Reached
+from kafkastub.control.routes.group_lists import GroupList, GroupListQuery, ListedGroup
+from kafkastub.control.routes.group_waits import Reached, WantedAssignment
 from kafkastub.control.routes.group_waits import WaitQuery as GroupWaitQuery
 from kafkastub.control.routes.groups import GroupInfo
 from kafkastub.control.routes.records import (
@@ -26,7 +27,7 @@ from kafkastub.control.routes.records import (
     Written,
     shown_record,
 )
-from kafkastub.control.routes.shapes import Body, Limit, Offset, example
+from kafkastub.control.routes.shapes import example
 from kafkastub.control.routes.topic_waits import TopicReached, WaitQuery
 from kafkastub.control.routes.topics import (
     NewTopic,
@@ -74,21 +75,6 @@ class GroupDetail(GroupInfo):
     member_list: list[GroupMember]
     committed: list[tuple[str, int, int]] = Field(description="topic, partition, offset")
     lag: int | None = Field(description="records that it is behind, of all that it has committed")
-
-
-class GroupList(BaseModel):
-    """Consumer groups of the cluster."""
-
-    groups: list[GroupInfo]
-    total: int
-
-
-class GroupsQuery(Body):
-    """Which, and how many."""
-
-    search: str | None = Field(None, description="only those with this in their name, in any case")
-    limit: Limit = 100
-    offset: Offset = 0
 
 
 def of_topics(hosted: HostedProxy) -> APIRouter:
@@ -200,16 +186,9 @@ def of_consumer_groups(hosted: HostedProxy) -> APIRouter:
     router = APIRouter(prefix="/groups", tags=["groups"])
     waiting = Places(MOST_WAITING, "requests are waiting")
 
-    @router.get("", summary="All consumer groups")
-    async def list_groups(query: Annotated[GroupsQuery, Query()]) -> GroupList:
-        def listed(client: Client) -> GroupList:
-            found = of_groups.list_groups(client)
-            if query.search is not None:
-                found = [one for one in found if query.search.casefold() in one.group_id.casefold()]
-            page = found[query.offset : query.offset + query.limit]
-            return GroupList(groups=[_group(client, one.group_id) for one in page], total=len(found))
-
-        return await hosted.ask(listed)
+    @router.get("", summary="All consumer groups", response_model_exclude_unset=True)
+    async def list_groups(query: Annotated[GroupListQuery, Query()]) -> GroupList:
+        return await hosted.ask(lambda client: _groups(client, query))
 
     @router.get("/{group:path}/wait", summary="Once a group is in a state, has so many members, or its lag is so small")
     async def wait(group: str, query: Annotated[GroupWaitQuery, Query()], request: Request) -> Reached:
@@ -221,6 +200,18 @@ def of_consumer_groups(hosted: HostedProxy) -> APIRouter:
             return _group_reached(client, group, query)
 
         return await while_there(request, hosted.until(look, query.timeout, f"group {group!r}"))
+
+    @router.post("/{group:path}/wait-assigned", summary="Once members have exactly these partitions")
+    async def wait_assigned(group: str, wanted: WantedAssignment, request: Request) -> Reached:
+        waiting.take(request.state.connection)
+        places = {
+            name: sorted((one.topic, one.partition) for one in given) for name, given in wanted.assignment.items()
+        }
+
+        def look(client: Client) -> tuple[Reached, str]:
+            return _assigned(client, group, places)
+
+        return await while_there(request, hosted.until(look, wanted.timeout, f"group {group!r}"))
 
     @router.get("/{group:path}", summary="One group with its members and offsets")
     async def describe(group: str) -> GroupDetail:
@@ -351,6 +342,31 @@ def _group(client: Client, name: str) -> GroupDetail:
     )
 
 
+def _groups(client: Client, query: GroupListQuery) -> GroupList:
+    wanted = None if query.search is None else query.search.casefold()
+    found = [
+        one
+        for one in of_groups.list_groups(client)
+        if (query.group in (None, one.group_id))
+        and (wanted is None or wanted in one.group_id.casefold())
+        and (not query.type or one.type.lower() in query.type)
+        and (not query.state or one.state in query.state)
+    ]
+    found.sort(key=lambda one: one.group_id)
+    listed: list[ListedGroup] = []
+    for one in found[query.offset : query.offset + query.limit]:
+        if len(listed) < _MOST_DESCRIBED:
+            told = _group(client, one.group_id)
+            fields = GroupInfo(**told.model_dump()).model_dump()
+            more: dict[str, object] = {"lag": told.lag} if query.details else {}
+            listed.append(ListedGroup.model_validate({**fields, **more}))
+        else:
+            plain = {"group": one.group_id, "type": one.type.lower(), "state": one.state}
+            more = {"protocol_type": one.protocol_type, "members": 0, "offsets": 0}
+            listed.append(ListedGroup.model_validate({**plain, **more}))
+    return GroupList(groups=listed, total=len(found))
+
+
 def _group_reached(client: Client, name: str, query: GroupWaitQuery) -> tuple[Reached, str]:
     try:
         found = of_groups.describe(client, name)
@@ -369,6 +385,22 @@ def _group_reached(client: Client, name: str, query: GroupWaitQuery) -> tuple[Re
         if behind is None or behind > query.lag:
             return told, f"is {behind} records behind, a lag of at most {query.lag} was waited for,"
     return told, ""
+
+
+def _assigned(client: Client, name: str, wanted: dict[str, list[tuple[str, int]]]) -> tuple[Reached, str]:
+    try:
+        found = of_groups.describe(client, name)
+    except BrokerError as error:
+        if error.code is not ErrorCode.GROUP_ID_NOT_FOUND:
+            raise
+        return Reached(group=name, state="Dead", members=0), "does not exist"
+    have: dict[str | None, list[tuple[str, int]]] = {}
+    for member in found.members:
+        for called in {member.id, member.instance_id, member.client_id}:
+            have.setdefault(called, []).extend(member.assignment)
+    told = Reached(group=name, state=found.state, members=len(found.members))
+    missing = [who for who, places in wanted.items() if sorted(have.get(who, [])) != places]
+    return told, f"has given others to {', '.join(missing)}" if missing else ""
 
 
 def _shown(one: Found, cut: int | None) -> ShownRecord:

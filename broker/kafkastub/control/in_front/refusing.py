@@ -10,30 +10,50 @@ from fastapi import APIRouter
 from kafkastub.control.problems import Problem
 
 SENTENCES: Final = {
-    "clock": "the clock is the cluster's, which nobody can move",
-    "snapshots": "a snapshot is of a stub's own state, and a cluster has no such thing",
-    "broker": "the coordinators are the cluster's: it is not reset, and nothing is loaded anew",
-    "transactions": "transactions are the cluster's, which holds no markers; a fault on EndTxn holds the request",
-    "share-groups": "share groups are the cluster's: kafkastub share-groups asks it",
-    "streams-groups": "streams groups are the cluster's: kafkastub streams-groups asks it",
-    "quotas": "quotas are the cluster's: its own tools set them",
     "acls": "ACLs are the cluster's: its own tools set them",
+    "advertised": "where clients are sent is said at the start: --advertised",
+    "broker": "the coordinators are the cluster's: nothing is loaded anew",
+    "clock": "the clock is the cluster's, which nobody can move",
+    "config": "configurations are the cluster's: its own tools set them",
     "configs": "configurations are the cluster's: its own tools set them",
-    "forecast": "what expires when is the cluster's business, whose clock nobody can move",
-    "findings": "they are looked for in a stub's own state",
-    "offsets": "offsets are the cluster's: kafkastub groups asks it",
+    "coordinators": "coordinators are the cluster's",
+    "hanging-transactions": "transactions are the cluster's: kafkastub transactions find-hanging asks it",
+    "leaders": "leaders are the cluster's: its own tools elect them",
+    "quotas": "quotas are the cluster's: its own tools set them",
+    "reset": "a cluster is not made anew: delete its topics and groups",
+    "share-groups": "share groups are the cluster's: kafkastub share-groups asks it",
+    "snapshots": "a snapshot is of a stub's own state, and a cluster has no such thing",
+    "streams-groups": "streams groups are the cluster's: kafkastub streams-groups asks it",
+    "transactions": "transactions are the cluster's, which holds no markers; a fault on EndTxn holds the request",
 }
 """By the first part of a path below /v1."""
+PARTS: Final = {
+    "groups": "targets, held revocations, ended sessions and findings are of a stub's own groups",
+    "nodes": "nodes are the cluster's: they are not stopped or added here",
+    "topics": "records are looked for in a stub's own logs: /v1/topics/{name}/records reads the cluster's",
+}
+"""The same for paths of which a proxy has some."""
+_OF_GROUPS: Final = ("partitions", "findings")
+"""What would be taken for a part of a group's name."""
 _METHODS: Final = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 
 
 def routes() -> APIRouter:
-    """The endpoints; none of them is described, for there is nothing to be had."""
+    """The endpoints, behind all others; none of them is described, for there is nothing to be had."""
     router = APIRouter()
-    for name, sentence in SENTENCES.items():
+    for name, sentence in (SENTENCES | PARTS).items():
         endpoint = _refusing(f"{name} needs a stub, and this is a proxy in front of a cluster: {sentence}")
-        for path in (f"/{name}", f"/{name}/{{rest:path}}"):
+        for path in (f"/{name}/{{rest:path}}", *((f"/{name}",) if name in SENTENCES else ())):
             router.add_api_route(path, endpoint, methods=_METHODS, include_in_schema=False)
+    return router
+
+
+def of_groups() -> APIRouter:
+    """Those that come before the groups: a group's name may hold a slash."""
+    router = APIRouter(prefix="/groups")
+    endpoint = _refusing(f"this needs a stub, and this is a proxy in front of a cluster: {PARTS['groups']}")
+    for part in _OF_GROUPS:
+        router.add_api_route(f"/{{group:path}}/{part}", endpoint, methods=["GET"], include_in_schema=False)
     return router
 
 

@@ -34,7 +34,7 @@ function rangesText(numbers) {
 export const words = (constant) => constant.toLowerCase().replaceAll('_', ' ');
 
 /** `1 group`, `3 groups`. */
-export const many = (count, one, others = `${one}s`) => `${count.toLocaleString('en-US')} ${count === 1 ? one : others}`;
+export const many = (count, one, others = `${one}s`) => `${count?.toLocaleString('en-US') ?? '–'} ${count === 1 ? one : others}`;
 
 /** Lines of names and values, a sign between them, as an object. */
 export function pairs(text, sign) {
