@@ -12,7 +12,7 @@ from confluent_kafka import Consumer, Producer
 from kafkastub import KafkaProxy
 from kafkastub.client import Client, topics
 from kafkastub_conformance.differential.broker import visiting
-from kafkastub_conformance.differential.running import Status, compare, scripts
+from kafkastub_conformance.differential.running import compare, scripts
 from kafkawire.messages.alter_partition_reassignments_request import (
     AlterPartitionReassignmentsRequest,
     ReassignablePartition,
@@ -146,12 +146,12 @@ def test_java_clients_find_all_of_it(jvm: Jvm, proxy: KafkaProxy) -> None:
     assert len(read_all(proxy.bootstrap_servers, "java", 30, "java")) == 30
 
 
-@pytest.mark.parametrize("kind", ["groups", "data", "transactions", "consumer", "share"])
+@pytest.mark.parametrize("kind", ["groups", "data"])
 def test_random_scenarios_on_three_nodes(kind: str, cluster: ApacheCluster, proxy: KafkaProxy) -> None:
+    """Of the kinds that one node of several can be asked."""
     direct = cluster.nodes[1].bootstrap_servers
     place = next(one for one in proxy._proxy().places if one.node_id == 1)
     with visiting(direct, "Kafka") as one, visiting(f"127.0.0.1:{place.bound[1]}", "the proxy") as other:
-        done = compare(scripts([kind], range(1, 9)), one, other)
-    assert done.count(Status.ERROR) == 0
-    differing = [result.difference for result in done.results if result.difference is not None]
-    assert differing == []
+        one.ignore = other.ignore = frozenset({"port"})  # of the other nodes: the proxy has its own
+        done = compare(scripts([kind], range(1, 11)), one, other)
+    assert [(result.name, result.reason, result.difference) for result in done.results if result.bad] == []

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final
 
@@ -114,9 +114,9 @@ def _asked(broker: Broker, apis: frozenset[str]) -> int:
 class Versions:
     """Looked at by many, worked out once for all of them."""
 
-    def __init__(self, hosted: Hosted) -> None:
+    def __init__(self, hosted: Hosted, subjects: Mapping[str, Look] = SUBJECTS) -> None:
         self._hosted = hosted
-        self._subjects = hosted.looks or SUBJECTS
+        self._subjects = subjects
         self._wanted: Counter[str] = Counter()
         """The subjects by how many look at them."""
         self._seen: dict[str, Any] = {}
