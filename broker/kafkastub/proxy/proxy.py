@@ -43,6 +43,8 @@ _LOOK_AGAIN: Final = 0.2
 """Seconds after which a cluster that does not answer yet is asked again."""
 _MOST_LEARNT: Final = 4 << 20
 """Bytes of answers to Metadata that are kept until somebody asks for the name of a topic."""
+_IDS_SINCE: Final = 10
+"""The version of Metadata that has topics' ids."""
 _MOST_NAMES: Final = 100_000
 
 
@@ -92,6 +94,7 @@ class Proxy:
         self._names: OrderedDict[bytes, str] = OrderedDict()
         self._learnt: deque[tuple[int, bytes]] = deque()
         self._learnt_bytes = 0
+        self._last_learnt = b""
         self._tasks: set[asyncio.Task[None]] = set()
         self.observer = Watching(self._routes.values, self.clock.broker_ms, self._watched_by, self._learn)
 
@@ -317,15 +320,17 @@ class Proxy:
             self.log.warning("the cluster does not tell its topics", why=str(error))
 
     def _learn(self, route: Route, frame: bytes) -> None:
-        """An answer to Metadata has passed: its names are read when somebody asks for one."""
-        if route.version < 10:
+        """An answer to Metadata has passed: its names are read when somebody asks for one. Most are told again and
+        again; of more than we keep, the oldest goes, and the cluster is asked when a rule is about a topic.
+        """
+        said = frame[8:]
+        if route.version < _IDS_SINCE or said == self._last_learnt:
             return
+        self._last_learnt = said
         self._learnt.append((route.version, frame))
         self._learnt_bytes += len(frame)
-        while self._learnt_bytes > _MOST_LEARNT and self._learnt:
-            version, oldest = self._learnt.popleft()
-            self._learnt_bytes -= len(oldest)
-            self._read_names(version, oldest)
+        while self._learnt_bytes > _MOST_LEARNT:
+            self._learnt_bytes -= len(self._learnt.popleft()[1])
 
     def _read_names(self, version: int, frame: bytes) -> None:
         from kafkawire.catalogue import response_class
