@@ -11,15 +11,16 @@ from kafkastub import KafkaStub
 from kafkawire.errors import ErrorCode
 from kafkawire.messages.consumer_group_describe_request import ConsumerGroupDescribeRequest
 from kafkawire.messages.consumer_group_heartbeat_request import ConsumerGroupHeartbeatRequest
+from tests.fronts import FRONTS, front
 from tests.nodes.asking import ask
 
 VERSIONS = (0, 1)
 CODE = ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
 
 
-@pytest.fixture
-def stub() -> Iterator[KafkaStub]:
-    with KafkaStub(topics={"orders": 2, "audit": 1}) as running:
+@pytest.fixture(params=FRONTS)
+def stub(request: pytest.FixtureRequest) -> Iterator[KafkaStub]:
+    with front(request, {"orders": 2, "audit": 1}) as running:
         yield running
 
 

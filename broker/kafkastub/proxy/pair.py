@@ -323,6 +323,9 @@ class ClientSide(asyncio.Protocol):
                     self._note_who(request, data, position + 4, end)
             if route.refused:
                 owner.warn(f"{route.name} v{version} is a version that this proxy does not know", self.info.peer)
+                if watch is not None:
+                    watch.asked(request, self.info, data, position + 4, min(end, length), True)
+                    watch.unanswered(request, closed=True)
                 if position > first:
                     broker.transport.write(data[first:position])
                 self.close_behind()

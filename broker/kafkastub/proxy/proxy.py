@@ -96,7 +96,9 @@ class Proxy:
         self._learnt_bytes = 0
         self._last_learnt = b""
         self._tasks: set[asyncio.Task[None]] = set()
-        self.observer = Watching(self._routes.values, self.clock.broker_ms, self._watched_by, self._learn)
+        self.observer = Watching(
+            self._routes.values, self.clock.broker_ms, self._watched_by, self._learn, upstream.has_sasl
+        )
 
     # --- its life
 

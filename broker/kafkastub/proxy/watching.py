@@ -70,8 +70,12 @@ class Watching:
         now_ms: Callable[[], int],
         switch: Callable[[Watching | None], None],
         learn: Callable[[Route, bytes], None],
+        has_sasl: bool,
     ) -> None:
-        """`switch` is told whether there is anything to watch; `learn` is given answers to Metadata."""
+        """`switch` is told whether there is anything to watch; `learn` is given answers to Metadata; `has_sasl`:
+        whether clients log in, so that what is no request may be a token.
+        """
+        self._has_sasl = has_sasl
         self._routes = routes
         self._now_ms = now_ms
         self._switch_to = switch
@@ -139,7 +143,7 @@ class Watching:
         if ring is None:
             return
         route = request.route
-        if route is None or (not route.known and may_be_token(data[start : start + 8], True)):
+        if route is None or (not route.known and may_be_token(data[start : start + 8], self._has_sasl)):
             data, start, end = b"", 0, 0
         became = Became.PENDING if is_answered else Became.NO_REPLY
         request.raw = raw = [

@@ -136,8 +136,8 @@ def _index(value: object) -> int:
 # -- waiting ---------------------------------------------------------------------------------------------------------
 
 
-def wait_group(runner: Runner, group: str, state: str, members: int | None, timeout: float) -> None:
-    """`KafkaStub.wait_group`. Raises GroupTimeout after `timeout` seconds, TypeError, ValueError."""
+def checked_state(group: str, state: str, members: int | None, timeout: float) -> str:
+    """The state as Kafka names it, of arguments that are good. Raises TypeError, ValueError."""
     check_wait(group, timeout)
     if not isinstance(state, str):
         raise TypeError(f"state={state!r} is refused: one of {', '.join(GROUP_STATES)} is wanted")
@@ -148,6 +148,12 @@ def wait_group(runner: Runner, group: str, state: str, members: int | None, time
     named = state_named(state)
     if named is None:
         raise ValueError(f"state={state!r}: a group is {', '.join(GROUP_STATES)}")
+    return named
+
+
+def wait_group(runner: Runner, group: str, state: str, members: int | None, timeout: float) -> None:
+    """`KafkaStub.wait_group`. Raises GroupTimeout after `timeout` seconds, TypeError, ValueError."""
+    named = checked_state(group, state, members, timeout)
     wanted = named, members
 
     def reached(broker: Broker) -> bool:

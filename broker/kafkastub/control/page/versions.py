@@ -114,9 +114,10 @@ def _asked(broker: Broker, apis: frozenset[str]) -> int:
 class Versions:
     """Looked at by many, worked out once for all of them."""
 
-    def __init__(self, hosted: Hosted, subjects: Mapping[str, Look] = SUBJECTS) -> None:
+    def __init__(self, hosted: Hosted, subjects: Mapping[str, Look] | None = None) -> None:
+        """`subjects`: what is looked at, where that is not what a broker has."""
         self._hosted = hosted
-        self._subjects = subjects
+        self._subjects = SUBJECTS if subjects is None else subjects
         self._wanted: Counter[str] = Counter()
         """The subjects by how many look at them."""
         self._seen: dict[str, Any] = {}

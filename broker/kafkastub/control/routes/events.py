@@ -44,7 +44,7 @@ class EventsQuery(Body):
 def routes(hosted: Hosted) -> APIRouter:
     """The endpoint."""
     router = APIRouter(tags=["page"])
-    versions = Versions(hosted, hosted.looks or SUBJECTS)
+    versions = Versions(hosted, hosted.looks)
     streams = Places(MOST_STREAMS, "pages are kept up to date")
 
     @router.get(

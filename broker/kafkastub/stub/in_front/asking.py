@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from kafkastub.stub.records import Content, Deserializer, Headers, Produced
 
 TopicPartition = tuple[str, int]
+AFTER: Final = "{after}"
+"""Stands in a sentence for how long was waited."""
 _FIRST_PAUSE: Final = 0.01
 _LONGEST_PAUSE: Final = 0.25
 _LEADERS_SECONDS: Final = 30
@@ -66,7 +68,7 @@ class Asked:
             while (told := found(client)) is not None:
                 left = deadline - time.monotonic()
                 if left <= 0:
-                    raise error(f"{told} after {timeout:g} s")
+                    raise error(told.replace(AFTER, f" after {timeout:g} s", 1))
                 time.sleep(min(pause, left))
                 pause = min(pause * 1.5, _LONGEST_PAUSE)
 
@@ -99,9 +101,9 @@ class AskedTopics:
         def missing(client: Client) -> str | None:
             have = _partitions(client, name)
             if not have:
-                return f"topic {name!r} does not exist"
+                return f"topic {name!r} does not exist{AFTER}"
             if partitions is not None and have < partitions:
-                return f"topic {name!r} has {have} partitions, {partitions} were waited for,"
+                return f"topic {name!r} has {have} partitions, {partitions} were waited for,{AFTER}"
             return None
 
         self._asked.until(missing, timeout, TopicTimeout)
@@ -183,11 +185,11 @@ class AskedRecords:
             except BrokerError as error:
                 if error.code is not ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
                     raise
-                return f"topic {topic!r} does not exist"
+                return f"topic {topic!r} does not exist{AFTER}"
             found[:] = [one for one in there if match is None or match(one)]
             if len(found) >= count:
                 return None
-            return f"topic {topic!r} has {len(found)} such records, {count} were waited for,"
+            return f"topic {topic!r} has {len(found)} such records{AFTER}, {count} were waited for"
 
         self._asked.until(missing, timeout, RecordsTimeout)
         return found
@@ -238,7 +240,7 @@ class AskedOffsets:
             if most is not None and most <= at_most:
                 return None
             told = "has committed nothing" if most is None else f"is {most} records behind"
-            return f"group {group!r} {told}, a lag of at most {at_most} was waited for,"
+            return f"group {group!r} {told}{AFTER}, a lag of at most {at_most} was waited for"
 
         self._asked.until(behind, timeout, GroupTimeout)
 
@@ -255,16 +257,19 @@ class AskedWaits:
         AskedTopics(self._asked).wait(topic, partitions, timeout)
 
     def group(self, group: str, *, state: str = "Stable", members: int | None = None, timeout: float = 5) -> None:
-        """Wait until a group is in `state` and has so many `members`. Raises GroupTimeout."""
+        """Wait until a group is in `state` and has so many `members`. Raises GroupTimeout, TypeError, ValueError."""
+        from kafkastub.stub.groups import checked_state
+
+        state = checked_state(group, state, members, timeout)
 
         def told(client: Client) -> str | None:
             found = _group(client, group)
             there = "Dead" if found is None else found.state
             count = 0 if found is None else len(found.members)
-            if there.lower() == state.lower() and members in (None, count):
+            if there == state and members in (None, count):
                 return None
             wanted = state if members is None else f"{state} with {members} members"
-            return f"group {group!r} is {there} with {count} members, {wanted} was waited for,"
+            return f"group {group!r} is {there} with {count} members{AFTER}, {wanted} was waited for"
 
         self._asked.until(told, timeout, GroupTimeout)
 
@@ -282,7 +287,7 @@ class AskedWaits:
                     have.setdefault(str(name), []).extend(member.assignment)
             if all(sorted(have.get(name, [])) == places for name, places in wanted.items()):
                 return None
-            return f"group {group!r} has {have}, {wanted} was waited for,"
+            return f"group {group!r} has {have}{AFTER}, {wanted} was waited for"
 
         self._asked.until(told, timeout, GroupTimeout)
 
@@ -313,9 +318,9 @@ def _leaderless(client: Client, topic: str) -> str | None:
     try:
         leaders = records.partitions(client, topic)
     except BrokerError:
-        return f"topic {topic!r} is not there"
+        return f"topic {topic!r} is not there{AFTER}"
     missing = [index for index, leader in leaders.items() if leader is None]
-    return f"partitions {missing} of topic {topic!r} have no leaders" if missing or not leaders else None
+    return f"partitions {missing} of topic {topic!r} have no leaders{AFTER}" if missing or not leaders else None
 
 
 def _records(client: Client, topic: str, partition: int | None, offset: int, committed: bool) -> list[Found]:
