@@ -61,7 +61,7 @@ def test_answers_keep_their_order_around_an_error(proxy: KafkaProxy) -> None:
             sock.sendall(sent)
             answers = read_frames(sock, 60)
     assert [int.from_bytes(answer[:4]) for answer in answers] == list(range(60))
-    errors = [int.from_bytes(answer[8:10]) for number, answer in enumerate(answers) if number % 3]
+    errors = [int.from_bytes(answer[9:11]) for number, answer in enumerate(answers) if number % 3]
     assert errors == [0, 15] * 20
 
 
