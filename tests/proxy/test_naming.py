@@ -209,3 +209,28 @@ def test_clients_are_told_the_versions_that_both_know(version: int) -> None:
 def test_versions_that_are_known_pass_as_they_came() -> None:
     body = encode(ApiVersionsResponse(api_keys=[ApiVersion(3, 0, 5)]), 4)
     assert naming.versions_known(body, 4, {3: (0, 13)}) is body
+
+
+@pytest.mark.parametrize("version", versions(ApiKey.PRODUCE, 10))
+def test_an_ordinary_answer_to_produce_is_seen_to_name_nobody(version: int) -> None:
+    for count, error, nodes, plain in ((1, 0, [], True), (2, 0, [], False), (1, 6, [1], False), (1, 0, [1], False)):
+        parts = [PartitionProduceResponse(index=n, error_code=error, base_offset=7) for n in range(count)]
+        answer = ProduceResponse(
+            responses=[TopicProduceResponse(name="orders", topic_id=bytes(range(16)), partition_responses=parts)],
+            node_endpoints=[ProduceNode(n, "kafka.example", 9092, None) for n in nodes],
+        )
+        body = encode(answer, version)
+        assert naming.is_plainly_nameless(ApiKey.PRODUCE, version, bytes(9) + body) == plain
+
+
+@pytest.mark.parametrize("version", versions(ApiKey.FETCH, 16))
+def test_an_empty_answer_to_fetch_is_seen_to_name_nobody(version: int) -> None:
+    assert naming.is_plainly_nameless(ApiKey.FETCH, version, bytes(9) + encode(FetchResponse(session_id=9), version))
+    for answer in (fetch([]), fetch([1]), FetchResponse(node_endpoints=fetch([1]).node_endpoints)):
+        assert not naming.is_plainly_nameless(ApiKey.FETCH, version, bytes(9) + encode(answer, version))
+
+
+@given(st.binary(max_size=200), st.integers(10, 13))
+def test_what_is_seen_at_a_glance_names_nobody(body: bytes, version: int) -> None:
+    if naming.is_plainly_nameless(ApiKey.PRODUCE, version, bytes(9) + body):
+        assert list(decode(ProduceResponse, version, body).node_endpoints) == []

@@ -177,6 +177,26 @@ def _with_addresses(tail: bytes, is_field: bool, told: Told, leave_out: bool) ->
     return _Tail(field, tags)
 
 
+def is_plainly_nameless(key: int, version: int, frame: bytes) -> bool:
+    """Whether it is seen at a glance that an answer (with its size) names nobody: that of one partition to Produce in
+    which nothing is wrong, or of a Fetch that had nothing to say. Most are like that.
+    """
+    size = len(frame)
+    if key == ApiKey.PRODUCE:
+        if size < _LEAST_OF_PRODUCE or frame[9] != 2:
+            return False
+        at = 26 if version >= _PRODUCE_BY_ID else 10 + frame[10]  # behind the topic
+        # one partition: index, error code and three numbers of 64 bits; no errors of records, no text, no tags thrice
+        return size == at + 40 and frame[at] == 2 and frame[at + 31 : at + 35] == b"\1\0\0\0" and not frame[-1]
+    return key == ApiKey.FETCH and size == _EMPTY_FETCH and frame[19:] == b"\1\0"
+
+
+_LEAST_OF_PRODUCE: Final = 50
+_PRODUCE_BY_ID: Final = 13
+_EMPTY_FETCH: Final = 21
+"""Bytes of size, correlation id, tags, throttle time, error, session id, no topics and no tags."""
+
+
 def names_brokers(tail: bytes, is_field: bool) -> bool:
     """Whether the end of an answer, from where `tail_with_addresses` begins, names any."""
     if is_field:

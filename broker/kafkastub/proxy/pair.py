@@ -66,6 +66,10 @@ class Owner(Protocol):
     def watch(self) -> Watch | None:
         """Who is told of every request, if anybody."""
 
+    @property
+    def addresses(self) -> int:
+        """Another number when an address has changed, of either side."""
+
     def next_connection_id(self) -> int: ...
     def route(self, name: bytes) -> Route: ...
     def now(self) -> tuple[int, int]: ...
@@ -616,11 +620,11 @@ class BrokerSide(asyncio.Protocol):
         """A whole answer as the client gets it: with our addresses. Raises MalformedMessage."""
         owner, key, version = self.client.owner, route.number, route.version
         if route.answer is Answer.PREFIX:
-            found = naming.metadata_prefix(frame, 8, version, owner.told)
-            if found is None:
+            prefix = naming.metadata_prefix(frame, 8, version, owner.told)
+            if prefix is None:
                 raise MalformedMessage("an answer to Metadata", "brokers", 8, "it ends too early")
-            owner.seen(found.brokers)
-            body = found.contents + frame[found.end :]
+            owner.seen(prefix.brokers)
+            body = prefix.contents + frame[prefix.end :]
         elif route.answer is Answer.TAIL:
             if (
                 len(frame) <= _SMALL_ANSWER
@@ -641,7 +645,14 @@ class BrokerSide(asyncio.Protocol):
             body = naming.versions_known(frame[8:], said, owner.versions())
         elif route.answer is Answer.WHOLE:
             at = 9 if route.flexible_answer else 8
-            body = frame[8:at] + naming.whole_with_addresses(key, version, frame[at:], owner.told)
+            known = owner.addresses, frame[8:]
+            if route.known_whole != known:  # the coordinator of a group is asked for again and again
+                found = frame[8:at] + naming.whole_with_addresses(key, version, frame[at:], owner.told)
+                if len(found) <= _SMALL_ANSWER:
+                    route.known_whole, route.whole = (owner.addresses, known[1]), found
+                body = found
+            else:
+                body = route.whole
         else:
             return frame
         return (len(body) + 4).to_bytes(4) + frame[4:8] + body

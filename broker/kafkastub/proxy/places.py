@@ -159,6 +159,8 @@ class Places:
         self._log = log
         self._all: list[Place] = []
         self._by_node: dict[int, Place] = {}
+        self.changes = 0
+        """How often an address has changed, or a new one has come."""
 
     def __iter__(self) -> Iterator[Place]:
         return iter(self._all)
@@ -184,9 +186,11 @@ class Places:
                 place = self._make(node_id, host, port)
             place.node_id = node_id
             self._by_node[node_id] = place
+            self.changes += 1
         elif (place.host, place.port) != (host, port):
             self._log.info("a node has another address now", node=node_id, broker=address_text(host, port))
             place.host, place.port = host, port
+            self.changes += 1
         return place.told
 
     def seen(self, brokers: Iterable[Broker]) -> None:

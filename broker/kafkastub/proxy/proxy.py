@@ -345,6 +345,10 @@ class Proxy:
 
     # --- what connections ask
 
+    @property
+    def addresses(self) -> int:
+        return self._places.changes
+
     def next_connection_id(self) -> int:
         self._connections += 1
         return self._connections

@@ -74,7 +74,7 @@ class Route:
 
     __slots__ = (
         "_answer_decoder", "answer", "api", "concerned", "fast_decode", "flexible_answer", "flexible_request", "key",
-        "known", "last_body", "last_message", "number", "refused", "version",
+        "known", "known_whole", "last_body", "last_message", "number", "refused", "version", "whole",
     )  # fmt: skip
 
     def __init__(self, number: int, version: int) -> None:
@@ -84,6 +84,9 @@ class Route:
         self.last_body = b""
         self.last_message: Message | None = None
         """The last short answer, and what it says: many are the same."""
+        self.known_whole: tuple[int, bytes] = (-1, b"")
+        self.whole = b""
+        """The last answer that was read as a whole, as it came (with the addresses of that time) and as it went."""
         self.answer = Answer.PASSES
         self.known = False
         self.refused = False
