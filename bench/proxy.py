@@ -20,6 +20,7 @@ import sustained
 from cases import create_topic, delete_topic
 from contestants import Contestant, Unavailable, kafka, process_that_says_ready
 from frames import BadAnswer, Client
+
 from kafkawire.messages.find_coordinator_request import FindCoordinatorRequest
 from kafkawire.messages.offset_commit_request import (
     OffsetCommitRequest,
