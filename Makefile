@@ -15,9 +15,9 @@ WORKERS ?= 2
 QUICK_WORKERS ?= $(shell expr 3 \* $$(getconf _NPROCESSORS_ONLN))
 # Where bytecode is not kept, each worker and each process that a test starts compiles everything anew, twenty seconds of a core.
 export PYTHONDONTWRITEBYTECODE :=
-NIGHTLY ?= soak mutants oracle-expiry test-pipeline-s3
+NIGHTLY ?= soak mutants oracle-proxy oracle-expiry test-pipeline-s3
 
-.PHONY: help run test test-long test-all dist site test-site test-docker test-pipeline test-pipeline-s3 bench-pipeline spark-cluster check oracle oracle-expiry differential conformance mutants soak nightly chaos golden messages docs clients programs examples bench bench-proxy pictures lock clean
+.PHONY: help run test test-long test-all dist site test-site test-docker test-pipeline test-pipeline-s3 bench-pipeline spark-cluster check oracle oracle-proxy oracle-expiry differential conformance mutants soak nightly chaos golden messages docs clients programs examples bench bench-proxy pictures lock clean
 
 help:
 	@echo "make run           serve on 127.0.0.1:9092 (ARGS='--port 0 --topic orders:3' adds options)"
@@ -28,6 +28,7 @@ help:
 	@echo "make site          builds the documentation into site/ (ARGS=serve shows it while you write); make test-site tries it"
 	@echo "make check         ruff, mypy, import contracts, generated code"
 	@echo "make oracle        the same scenarios on Apache Kafka 4.4.0 and on the stub, fixed seeds"
+	@echo "make oracle-proxy  clients, faults, holds, journal and random scenarios through a proxy in front of Apache Kafka"
 	@echo "make oracle-expiry the expiry of offsets on both; waits for two real minutes"
 	@echo "make differential  any seeds: SEEDS=1-1000 ARGS=\"--steps 40\" (--kind consumer|share|streams|data|odd|broken|access)"
 	@echo "make conformance   the suite of kafkastub conform on stub, two Apache Kafkas and kfake; writes docs/conformance.md"
@@ -120,6 +121,9 @@ check: $(PIPELINE)
 oracle: $(DEV)
 	$(PYTEST) -m oracle -n $(WORKERS) --dist loadfile $(ARGS)
 
+oracle-proxy: $(DEV)
+	$(PYTEST) -m oracle_proxy -n $(WORKERS) --dist loadfile $(ARGS)
+
 oracle-expiry: $(DEV)
 	$(PYTEST) -m oracle_expiry $(ARGS)
 
@@ -170,7 +174,7 @@ bench: $(DEV)
 	$(BIN)/python -m bench.run $(if $(WITH_KAFKA),--with-kafka) $(ARGS)
 
 bench-proxy: $(DEV)
-	$(BIN)/python bench/proxy.py $(ARGS)
+	$(BIN)/python -m bench.proxy $(ARGS)
 
 bench-pipeline: $(PIPELINE)
 	$(BIN)/python -m bench.pipeline $(ARGS)

@@ -16,11 +16,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter_ns
 
-import sustained
-from cases import create_topic, delete_topic
-from contestants import Contestant, Unavailable, kafka, process_that_says_ready
-from frames import BadAnswer, Client
-
+from bench import sustained
+from bench.cases import create_topic, delete_topic
+from bench.contestants import Contestant, Unavailable, kafka, process_that_says_ready
+from bench.frames import BadAnswer, Client
 from kafkawire.messages.find_coordinator_request import FindCoordinatorRequest
 from kafkawire.messages.offset_commit_request import (
     OffsetCommitRequest,

@@ -147,7 +147,7 @@ def jvm() -> Iterator[Jvm]:
     params=[
         "stub",
         pytest.param("kafka", marks=pytest.mark.oracle),
-        pytest.param("proxy", marks=pytest.mark.oracle),
+        pytest.param("proxy", marks=pytest.mark.oracle_proxy),
     ]
 )
 def servers(request: pytest.FixtureRequest) -> Iterator[str]:

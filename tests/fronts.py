@@ -15,7 +15,7 @@ from tests.waiting import until
 
 T = TypeVar("T")
 
-FRONTS = ["stub", "proxy", pytest.param("proxy-kafka", marks=pytest.mark.oracle)]
+FRONTS = ["stub", "proxy", pytest.param("proxy-kafka", marks=pytest.mark.oracle_proxy)]
 """For a fixture's `params`."""
 
 

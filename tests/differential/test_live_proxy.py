@@ -28,7 +28,7 @@ from tests.differential.fuzz import broken_bytes, odd_values
 from tests.differential.handmade import SCRIPTS
 from tests.differential.running import ByConfig, started_once
 
-pytestmark = pytest.mark.oracle
+pytestmark = pytest.mark.oracle_proxy
 
 PATIENCE = 30.0
 TIMES = 3
