@@ -11,6 +11,7 @@ import pytest
 from kafkastub import KafkaProxy, KafkaStub, NotInFront
 from kafkastub.client import Client, ClientError
 from kafkastub.client import groups as of_groups
+from kafkawire.messages.describe_groups_request import DescribeGroupsRequest
 from tests.waiting import until
 
 T = TypeVar("T")
@@ -58,6 +59,10 @@ def front(
         with Skipping(kafka.bootstrap_servers, **arguments) as proxy:
             for name, partitions in (topics or {}).items():
                 proxy.create_topic(name, partitions)
+            with Client(kafka.bootstrap_servers) as client:
+                for group in "abgh":  # a new cluster has no coordinators before somebody asks
+                    client.coordinator(group)
+                    client.ask_coordinator(group, DescribeGroupsRequest(groups=[group]))
             yield cast(KafkaStub, proxy)
 
 

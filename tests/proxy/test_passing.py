@@ -173,6 +173,15 @@ def test_what_was_sent_before_the_client_has_closed_is_done(proxy: KafkaProxy) -
         until(lambda: len(read(client, "t", 0)) == before + 50, "records of a producer with acks=0 that has gone")
 
 
+def test_what_was_sent_before_the_broker_was_reached_is_done(stub: KafkaStub) -> None:
+    with KafkaProxy(stub.bootstrap_servers, journal=False) as proxy:
+        before = len(proxy.records("t"))
+        for _ in range(20):
+            with socket.create_connection((proxy.host, proxy.port), SECONDS) as sock:
+                sock.sendall(b"".join(asked(produced(0), 9, number) for number in range(5)))
+        until(lambda: len(proxy.records("t")) == before + 100, "records of producers that came and went")
+
+
 def test_a_client_that_half_closes_gets_its_answers(proxy: KafkaProxy) -> None:
     with socket.create_connection((proxy.host, proxy.port), SECONDS) as sock:
         sock.sendall(asked(MetadataRequest(topics=None), 12, 1))

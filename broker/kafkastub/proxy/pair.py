@@ -153,6 +153,8 @@ class ClientSide(asyncio.Protocol):
         self.broker = broker
         self.muted = False
         self._go_on()
+        if self._eof and not self.muted:
+            self._send_eof()
 
     def data_received(self, data: bytes) -> None:
         if self._held:
@@ -174,7 +176,9 @@ class ClientSide(asyncio.Protocol):
         A request that a fault has is not: its client has gone.
         """
         self._eof = True
-        if self.broker is None or self.muted:
+        if self.broker is None:
+            return self._held > 0 and self.transport.get_extra_info("ssl_object") is None
+        if self.muted:
             return False
         self._send_eof()
         return self.transport.get_extra_info("ssl_object") is None
