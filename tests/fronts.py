@@ -29,7 +29,7 @@ class Skipping(KafkaProxy):
 
     def __getattr__(self, name: str) -> Any:
         if name == "_running":
-            pytest.skip("this looks inside of a stub, and this is a proxy in front of a cluster")
+            pytest.skip("this is a proxy in front of a cluster: there is nothing to look into")
         try:
             return super().__getattr__(name)
         except NotInFront as error:

@@ -196,7 +196,7 @@ def test_a_parked_request_is_pending_until_its_answer_comes(stub: KafkaStub) -> 
 
 def test_a_client_that_goes_before_its_answer(stub: KafkaStub) -> None:
     if isinstance(stub, KafkaProxy):
-        pytest.skip("Apache Kafka notices it when it has answered, and so does a proxy")
+        pytest.skip("this is a proxy in front of a cluster: like Apache Kafka, it notices when it has answered")
     consumer = Consumer({"bootstrap.servers": stub.bootstrap_servers, "group.id": "g", "fetch.wait.max.ms": 60_000})
     consumer.assign([TopicPartition("orders", 0, 0)])
     stub.journal.wait_for(api="Fetch", outcome="pending", timeout=SECONDS)
