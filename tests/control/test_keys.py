@@ -32,7 +32,10 @@ def bearer(token: str) -> dict[str, str]:
 
 
 def test_with_a_token_nobody_changes_anything_without_it():
-    with KafkaStub(control_port=0, control_token=TOKEN) as stub, httpx.Client(base_url=stub.control_url, timeout=SECONDS) as client:
+    with (
+        KafkaStub(control_port=0, control_token=TOKEN) as stub,
+        httpx.Client(base_url=stub.control_url, timeout=SECONDS) as client,
+    ):
         for path in READS:
             assert client.get(path).status_code == 200, path
         for method, path in CHANGES:
