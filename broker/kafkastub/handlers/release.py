@@ -7,8 +7,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
 
-from kafkastub.handlers.offers import OFFERS, Offer
-from kafkastub.handlers.registry import WHEN_ASKED_FOR, ErrorResponse, Registration, registrations
+from kafkastub.handlers.registry import ErrorResponse, Registration, registrations
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode
 from kafkawire.messages.api_versions_request import ApiVersionsRequest
@@ -32,7 +31,7 @@ class Gap(NamedTuple):
 def served_apis(release: str | None) -> Mapping[ApiKey, Registration]:
     """The APIs as a broker of `release` ("2.8") serves them, as far as we do; None: everything that we serve."""
     if release is None:
-        return WHEN_ASKED_FOR
+        return registrations()
     wanted = release_ranges(release)
     served: dict[ApiKey, Registration] = {}
     for key, api in registrations().items():
@@ -40,11 +39,6 @@ def served_apis(release: str | None) -> Mapping[ApiKey, Registration]:
         if both is not None:
             served[key] = _narrowed(api, both, release)
     return served
-
-
-def offers(release: str | None) -> Mapping[ApiKey, Offer | Registration]:
-    """The same, for who only wants to know the versions."""
-    return OFFERS if release is None else served_apis(release)
 
 
 def minor(release: str) -> str:

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from kafkastub.config import BrokerConfig, Listeners, misleading, plan_listeners
 from kafkastub.config.connection_limits import letting_nobody_in
-from kafkastub.handlers.offers import USUAL
-from kafkastub.handlers.registry import is_loaded, registration
+from kafkastub.handlers.registry import registrations
 from kafkastub.metadata import Node
 from kafkastub.server.clock import Clock
 from kafkastub.server.nodes import Nodes
@@ -21,7 +20,6 @@ from kafkastub.state.broker_state import BrokerState
 from kafkastub.state.leadership import node_added, node_started, node_stopped, settle_leaders
 from kafkastub.state.loading import load, unload
 from kafkastub.state.topics import create_topic, topic_with
-from kafkawire.api import ApiKey
 from kafkawire.errors import KafkaError
 
 if TYPE_CHECKING:
@@ -32,10 +30,6 @@ if TYPE_CHECKING:
     from kafkastub.server.watching.chaos import Chaos, Mover
     from kafkastub.server.watching.observer import Observer
     from kafkastub.state.snapshots.saved import SavedState
-
-
-_BRING_IN_SECONDS = 0.02
-"""After a start, and its ready line."""
 
 
 class Broker:
@@ -74,6 +68,7 @@ class Broker:
         With a `snapshot` it is that, unless there is a data directory with something in it; topics are those that it
         has not. Raises ListenError, DataDirError, ConfigError, SnapshotError, or KafkaError for a refused topic.
         """
+        registrations()
         self._nodes = Nodes(self.config, listeners or plan_listeners(self.config), nodes, racks)
         try:
             await self._start(topics or {} if snapshot is None else {})
@@ -87,17 +82,6 @@ class Broker:
         except BaseException:  # somebody's log handler: the loop cannot end while the listener is open
             await self.stop()
             raise
-        handlers = [key for key in reversed(USUAL) if not is_loaded(key)]
-        if handlers:
-            asyncio.get_running_loop().call_later(_BRING_IN_SECONDS, self._bring_in, handlers)
-
-    def _bring_in(self, handlers: list[ApiKey]) -> None:
-        """Load what most clients ask for, the last one first, each when nobody else has anything to do: so nobody waits
-        for it, neither the one who starts a broker nor, most often, the first client.
-        """
-        registration(handlers.pop())
-        if handlers:
-            asyncio.get_running_loop().call_soon(self._bring_in, handlers)
 
     async def _start(self, topics: Mapping[str, int]) -> None:
         self._make_state(self._nodes.described())
