@@ -49,11 +49,12 @@ class KafkaProxy:
         command_config: a properties file of a Kafka client, or what is in one, for TLS to the cluster, and for what
             the proxy itself asks it.
         tls: whether clients speak TLS to the proxy; `config` has Kafka's `ssl.…` for it, or certificates are made.
-        host, port: where to listen: the first node's port, the others' follow it; any free ones by default.
+        host: where to listen.
+        port: the first node's port, the others' follow it; any free ones by default.
         advertised: "HOST:PORT" that clients are told of the first, where that is something else.
-        journal, journal_entries, journal_bytes: as of `KafkaStub`; the last is how much of it is kept in a directory.
-        control_port, control_host, control_allowed_hosts, control_token: as of `KafkaStub`.
-        chaos, chaos_level: as of `KafkaStub`.
+        journal: as of `KafkaStub`; so are `journal_entries`, `control_port`, `control_host`, `control_allowed_hosts`,
+            `control_token`, `chaos` and `chaos_level`.
+        journal_bytes: how much of the journal is kept in a directory; None: all of it.
         drain: seconds that requests under way have at the end.
     """
 
