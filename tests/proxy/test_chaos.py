@@ -53,7 +53,7 @@ def before_kafka(
         yield cast(KafkaStub, proxy)
 
 
-@pytest.fixture(params=["stub", pytest.param("kafka", marks=pytest.mark.oracle)])
+@pytest.fixture(params=["stub", pytest.param("kafka", marks=pytest.mark.oracle_proxy)])
 def front(request: pytest.FixtureRequest) -> Front:
     if request.param == "stub":
         return before_a_stub
