@@ -33,7 +33,10 @@ class OracleError(RuntimeError):
 
 
 class MissingTool(OracleError):
-    """The machine lacks a program: outside CI the tests that need it are skipped (`tests/conftest.py`)."""
+    """The machine has no Java or Maven that is good enough, or Maven cannot get Kafka's jars.
+
+    Outside CI the tests that need them are skipped (`tests/conftest.py`).
+    """
 
 
 @cache
@@ -60,7 +63,7 @@ def _jdk_program(name: str) -> str:
     match = re.search(r"(?:version \"|javac )(\d+)", shown.stderr + shown.stdout)
     if match is None or int(match[1]) < JAVA_AT_LEAST:
         version = match[1] if match else "unknown"
-        raise OracleError(f"{found} is version {version}: Apache Kafka 4 needs a JDK {JAVA_AT_LEAST} or later")
+        raise MissingTool(f"{found} is version {version}: Apache Kafka 4 needs a JDK {JAVA_AT_LEAST} or later")
     return found
 
 
@@ -72,7 +75,7 @@ def class_path(release: str = "") -> str:
         release: another one than the reference, "3.9.2", with its tools and Streams. They do not work with the jars
             of another release: what they share moves from one to the next.
 
-    Raises OracleError where Maven is missing or cannot reach a repository.
+    Raises MissingTool where Maven is missing or cannot reach a repository.
     """
     release = release or REFERENCE
     wanted = hashlib.sha256(POM.read_bytes() + release.encode()).hexdigest()
@@ -100,10 +103,10 @@ def _resolve(folder: Path, release: str) -> None:
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=RESOLVE_SECONDS, check=False)
     except subprocess.TimeoutExpired:
-        raise OracleError(f"Maven did not resolve Apache Kafka's jars within {RESOLVE_SECONDS} s") from None
+        raise MissingTool(f"Maven did not resolve Apache Kafka's jars within {RESOLVE_SECONDS} s") from None
     if done.returncode:
         lines = (done.stdout + done.stderr).strip().splitlines()
-        raise OracleError("Maven could not resolve Apache Kafka's jars: " + "\n".join(lines[:20]))
+        raise MissingTool("Maven could not resolve Apache Kafka's jars: " + "\n".join(lines[:20]))
 
 
 @contextmanager

@@ -18,7 +18,7 @@ from kafkastub.coordinator.streams.tasks import EpochsOfTasks, Tasks, TasksTuple
 from kafkawire.errors import KafkaError
 from tests.coordinator.streams.random_applications import Application, Heartbeat, histories, odd_heartbeats
 from tests.oracle.apache_kafka import run_java
-from tests.oracle.jars import OracleError, class_path, java
+from tests.oracle.jars import class_path, java
 
 _GROUPS = int(os.environ.get("KAFKASTUB_ASSIGNOR_GROUPS", "10000"))
 _SEED = int(os.environ.get("KAFKASTUB_ASSIGNOR_SEED", "1071"))
@@ -29,13 +29,8 @@ _ROUND = 1000
 @pytest.fixture(scope="module")
 def kafka_classes() -> None:
     """Java and Kafka's jars. In CI a machine without them is an error."""
-    try:
-        java()
-        class_path()
-    except OracleError as missing:
-        if os.environ.get("CI"):
-            raise
-        pytest.skip(str(missing))
+    java()
+    class_path()
 
 
 @pytest.mark.usefixtures("kafka_classes")
