@@ -44,24 +44,24 @@ def _read_target(topics: Iterable[TopicPartition]) -> Partitions:
     return {bytes(one.topic_id): of_record(one.partitions) for one in topics}
 
 
-def _written_current(record: records.ConsumerGroupCurrentMemberAssignment) -> dict[str, Any]:
-    return {
-        "member_epoch": record.member_epoch,
-        "previous_member_epoch": record.previous_member_epoch,
-        "state": record.state,
-        "assigned_partitions": _written_epochs(record.assigned),
-        "partitions_pending_revocation": _written_epochs(record.pending_revocation),
-    }
+def _written_current(record: records.ConsumerGroupCurrentMemberAssignment) -> tuple[Any, ...]:
+    return (
+        record.member_epoch,
+        record.previous_member_epoch,
+        record.state,
+        _written_epochs(record.assigned),
+        _written_epochs(record.pending_revocation),
+    )
 
 
-def _read_current(value: Any) -> dict[str, Any]:
-    return {
-        "member_epoch": value.member_epoch,
-        "previous_member_epoch": value.previous_member_epoch,
-        "state": value.state,
-        "assigned": _read_epochs(value.assigned_partitions, value.member_epoch),
-        "pending_revocation": _read_epochs(value.partitions_pending_revocation, value.member_epoch),
-    }
+def _read_current(value: Any) -> tuple[Any, ...]:
+    return (
+        value.member_epoch,
+        value.previous_member_epoch,
+        value.state,
+        _read_epochs(value.assigned_partitions, value.member_epoch),
+        _read_epochs(value.partitions_pending_revocation, value.member_epoch),
+    )
 
 
 def _written_epochs(assigned: EpochsOfPartitions) -> list[TopicPartitions]:
@@ -76,28 +76,32 @@ def _read_epochs(topics: Iterable[TopicPartitions], member_epoch: int) -> Epochs
 
 
 CODEC: Final = GroupCodec(
-    {
-        RecordType.CONSUMER_GROUP_METADATA: form(records.ConsumerGroupMetadata),
-        RecordType.CONSUMER_GROUP_PARTITION_METADATA: form(
-            records.ConsumerGroupPartitionMetadata,
-            topics=Field(
-                lambda topics: tuple(sorted(one.topic_name for one in topics)),
-                lambda names: [TopicMetadata(topic_name=name) for name in names],
-            ),
+    form(RecordType.CONSUMER_GROUP_METADATA, records.ConsumerGroupMetadata),
+    form(
+        RecordType.CONSUMER_GROUP_PARTITION_METADATA,
+        records.ConsumerGroupPartitionMetadata,
+        topics=Field(
+            lambda topics: tuple(sorted(one.topic_name for one in topics)),
+            lambda names: [TopicMetadata(topic_name=name) for name in names],
         ),
-        RecordType.CONSUMER_GROUP_MEMBER_METADATA: form(
-            records.ConsumerGroupMemberMetadata,
-            subscribed_topic_names=Field(tuple),
-            classic=Field(_read_classic, _written_classic, "classic_member_metadata"),
-        ),
-        RecordType.CONSUMER_GROUP_TARGET_ASSIGNMENT_METADATA: form(records.ConsumerGroupTargetAssignmentMetadata),
-        RecordType.CONSUMER_GROUP_TARGET_ASSIGNMENT_MEMBER: form(
-            records.ConsumerGroupTargetAssignmentMember,
-            partitions=Field(_read_target, _written_target, "topic_partitions"),
-        ),
-        RecordType.CONSUMER_GROUP_CURRENT_MEMBER_ASSIGNMENT: Form(
-            records.ConsumerGroupCurrentMemberAssignment, _written_current, _read_current
-        ),
-        RecordType.CONSUMER_GROUP_REGULAR_EXPRESSION: form(records.ConsumerGroupRegularExpression, topics=Field(tuple)),
-    }
+    ),
+    form(
+        RecordType.CONSUMER_GROUP_MEMBER_METADATA,
+        records.ConsumerGroupMemberMetadata,
+        subscribed_topic_names=Field(tuple),
+        classic=Field(_read_classic, _written_classic),
+    ),
+    form(RecordType.CONSUMER_GROUP_TARGET_ASSIGNMENT_METADATA, records.ConsumerGroupTargetAssignmentMetadata),
+    form(
+        RecordType.CONSUMER_GROUP_TARGET_ASSIGNMENT_MEMBER,
+        records.ConsumerGroupTargetAssignmentMember,
+        partitions=Field(_read_target, _written_target),
+    ),
+    Form(
+        RecordType.CONSUMER_GROUP_CURRENT_MEMBER_ASSIGNMENT,
+        records.ConsumerGroupCurrentMemberAssignment,
+        _written_current,
+        _read_current,
+    ),
+    form(RecordType.CONSUMER_GROUP_REGULAR_EXPRESSION, records.ConsumerGroupRegularExpression, topics=Field(tuple)),
 )

@@ -19,17 +19,13 @@ from kafkawire.messages.share_group_target_assignment_member_value import TopicP
 from kafkawire.offsets_topic import RecordType
 
 
-def _partitions(topic: Callable[..., Any], value_name: str) -> Field:
+def _partitions(topic: Callable[..., Any]) -> Field:
     """Partitions by topic id, of which the value has such structs."""
 
     def read(topics: Iterable[TopicPartitions]) -> Partitions:
         return {bytes(one.topic_id): of_record(one.partitions) for one in topics}
 
-    return Field(
-        read,
-        lambda partitions: [topic(one, list(known_order(some))) for one, some in partitions.items()],
-        value_name,
-    )
+    return Field(read, lambda partitions: [topic(one, list(known_order(some))) for one, some in partitions.items()])
 
 
 def _read_topics(topics: Iterable[TopicPartitionsInfo]) -> dict[bytes, records.TopicPartitions]:
@@ -52,23 +48,24 @@ def _written_names(names: Mapping[bytes, str]) -> list[TopicInfo]:
 
 
 CODEC: Final = GroupCodec(
-    {
-        RecordType.SHARE_GROUP_METADATA: form(records.ShareGroupMetadata),
-        RecordType.SHARE_GROUP_MEMBER_METADATA: form(
-            records.ShareGroupMemberMetadata, subscribed_topic_names=Field(tuple)
-        ),
-        RecordType.SHARE_GROUP_TARGET_ASSIGNMENT_METADATA: form(records.ShareGroupTargetAssignmentMetadata),
-        RecordType.SHARE_GROUP_TARGET_ASSIGNMENT_MEMBER: form(
-            records.ShareGroupTargetAssignmentMember, partitions=_partitions(TopicPartition, "topic_partitions")
-        ),
-        RecordType.SHARE_GROUP_CURRENT_MEMBER_ASSIGNMENT: form(
-            records.ShareGroupCurrentMemberAssignment, assigned=_partitions(TopicPartitions, "assigned_partitions")
-        ),
-        RecordType.SHARE_GROUP_STATE_PARTITION_METADATA: form(
-            records.ShareGroupStatePartitionMetadata,
-            initializing=Field(_read_topics, _written_topics, "initializing_topics"),
-            initialized=Field(_read_topics, _written_topics, "initialized_topics"),
-            deleting=Field(_read_names, _written_names, "deleting_topics"),
-        ),
-    }
+    form(RecordType.SHARE_GROUP_METADATA, records.ShareGroupMetadata),
+    form(RecordType.SHARE_GROUP_MEMBER_METADATA, records.ShareGroupMemberMetadata, subscribed_topic_names=Field(tuple)),
+    form(RecordType.SHARE_GROUP_TARGET_ASSIGNMENT_METADATA, records.ShareGroupTargetAssignmentMetadata),
+    form(
+        RecordType.SHARE_GROUP_TARGET_ASSIGNMENT_MEMBER,
+        records.ShareGroupTargetAssignmentMember,
+        partitions=_partitions(TopicPartition),
+    ),
+    form(
+        RecordType.SHARE_GROUP_CURRENT_MEMBER_ASSIGNMENT,
+        records.ShareGroupCurrentMemberAssignment,
+        assigned=_partitions(TopicPartitions),
+    ),
+    form(
+        RecordType.SHARE_GROUP_STATE_PARTITION_METADATA,
+        records.ShareGroupStatePartitionMetadata,
+        initializing=Field(_read_topics, _written_topics),
+        initialized=Field(_read_topics, _written_topics),
+        deleting=Field(_read_names, _written_names),
+    ),
 )

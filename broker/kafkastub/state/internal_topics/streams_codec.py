@@ -32,8 +32,6 @@ from kafkawire.messages.streams_group_topology_value import TopicInfo as TopicIn
 from kafkawire.offsets_topic import RecordType
 
 _KINDS: Final = ("active_tasks", "standby_tasks", "warmup_tasks")
-_STANDS: Final = ("member_epoch", "previous_member_epoch", "state")
-"""Fields of a current assignment that are the same in its value."""
 
 # -- names and values --------------------------------------------------------------------------------------------------
 
@@ -57,13 +55,13 @@ def _written_endpoint(endpoint: records.Endpoint | None) -> Endpoint | None:
 # -- the topology ------------------------------------------------------------------------------------------------------
 
 
-def _read_topology(value: Any) -> dict[str, Any]:
-    return {"topology": Topology.from_record(value)}
+def _read_topology(value: Any) -> tuple[Topology]:
+    return (Topology.from_record(value),)
 
 
-def _written_topology(record: records.StreamsGroupTopology) -> dict[str, Any]:
+def _written_topology(record: records.StreamsGroupTopology) -> tuple[Any, ...]:
     topology = record.topology
-    return {"epoch": topology.epoch, "subtopologies": [_subtopology(one) for one in topology.subtopologies]}
+    return topology.epoch, [_subtopology(one) for one in topology.subtopologies]
 
 
 def _subtopology(one: Subtopology) -> SubtopologyValue:
@@ -89,27 +87,22 @@ def _topic_info(topic: TopicInfo) -> TopicInfoValue:
 # -- tasks -------------------------------------------------------------------------------------------------------------
 
 
-def _read_target(value: Any) -> dict[str, Any]:
-    return {"tasks": TasksTuple(*(_tasks_of(getattr(value, kind)) for kind in _KINDS))}
+def _read_target(value: Any) -> tuple[TasksTuple]:
+    return (TasksTuple(*(_tasks_of(getattr(value, kind)) for kind in _KINDS)),)
 
 
-def _written_target(record: records.StreamsGroupTargetAssignmentMember) -> dict[str, Any]:
-    kinds = zip(_KINDS, record.tasks, strict=True)
-    return {kind: [TaskIds(*one) for one in written(some)] for kind, some in kinds}
+def _written_target(record: records.StreamsGroupTargetAssignmentMember) -> list[list[TaskIds]]:
+    return [[TaskIds(*one) for one in written(some)] for some in record.tasks]
 
 
-def _read_current(value: Any) -> dict[str, Any]:
-    fields = {name: getattr(value, name) for name in _STANDS}
-    return fields | {
-        "assigned": _read_tasks(value, ""),
-        "pending_revocation": _read_tasks(value, "_pending_revocation"),
-    }
+def _read_current(value: Any) -> tuple[Any, ...]:
+    assigned, pending_revocation = _read_tasks(value, ""), _read_tasks(value, "_pending_revocation")
+    return value.member_epoch, value.previous_member_epoch, value.state, assigned, pending_revocation
 
 
-def _written_current(record: records.StreamsGroupCurrentMemberAssignment) -> dict[str, Any]:
-    fields = {name: getattr(record, name) for name in _STANDS}
-    tasks = _written_tasks(record.assigned, "") | _written_tasks(record.pending_revocation, "_pending_revocation")
-    return fields | tasks
+def _written_current(record: records.StreamsGroupCurrentMemberAssignment) -> tuple[Any, ...]:
+    tasks = *_written_tasks(record.assigned), *_written_tasks(record.pending_revocation)
+    return record.member_epoch, record.previous_member_epoch, record.state, *tasks
 
 
 def _read_tasks(value: Any, which: str) -> TasksTupleWithEpochs:
@@ -118,10 +111,10 @@ def _read_tasks(value: Any, which: str) -> TasksTupleWithEpochs:
     return TasksTupleWithEpochs(epochs, _tasks_of(standby), _tasks_of(warmup))
 
 
-def _written_tasks(tasks: records.EpochsOfKinds, which: str) -> dict[str, Any]:
+def _written_tasks(tasks: records.EpochsOfKinds) -> list[list[CurrentTaskIds]]:
     active, *others = tasks
     told: list[list[Any]] = [written_epochs(active), *map(written, others)]
-    return {kind + which: [CurrentTaskIds(*one) for one in of_kind] for kind, of_kind in zip(_KINDS, told, strict=True)}
+    return [[CurrentTaskIds(*one) for one in of_kind] for of_kind in told]
 
 
 def _tasks_of(told: Iterable[Any]) -> Tasks:
@@ -129,23 +122,29 @@ def _tasks_of(told: Iterable[Any]) -> Tasks:
 
 
 CODEC: Final = GroupCodec(
-    {
-        RecordType.STREAMS_GROUP_METADATA: form(
-            records.StreamsGroupMetadata,
-            assignment_configs=Field(_read_pairs, _written_pairs(LastAssignmentConfig), "last_assignment_configs"),
-        ),
-        RecordType.STREAMS_GROUP_TOPOLOGY: Form(records.StreamsGroupTopology, _written_topology, _read_topology),
-        RecordType.STREAMS_GROUP_MEMBER_METADATA: form(
-            records.StreamsGroupMemberMetadata,
-            user_endpoint=Field(_read_endpoint, _written_endpoint),
-            client_tags=Field(_read_pairs, _written_pairs(KeyValue)),
-        ),
-        RecordType.STREAMS_GROUP_TARGET_ASSIGNMENT_METADATA: form(records.StreamsGroupTargetAssignmentMetadata),
-        RecordType.STREAMS_GROUP_TARGET_ASSIGNMENT_MEMBER: Form(
-            records.StreamsGroupTargetAssignmentMember, _written_target, _read_target
-        ),
-        RecordType.STREAMS_GROUP_CURRENT_MEMBER_ASSIGNMENT: Form(
-            records.StreamsGroupCurrentMemberAssignment, _written_current, _read_current
-        ),
-    }
+    form(
+        RecordType.STREAMS_GROUP_METADATA,
+        records.StreamsGroupMetadata,
+        assignment_configs=Field(_read_pairs, _written_pairs(LastAssignmentConfig)),
+    ),
+    Form(RecordType.STREAMS_GROUP_TOPOLOGY, records.StreamsGroupTopology, _written_topology, _read_topology),
+    form(
+        RecordType.STREAMS_GROUP_MEMBER_METADATA,
+        records.StreamsGroupMemberMetadata,
+        user_endpoint=Field(_read_endpoint, _written_endpoint),
+        client_tags=Field(_read_pairs, _written_pairs(KeyValue)),
+    ),
+    form(RecordType.STREAMS_GROUP_TARGET_ASSIGNMENT_METADATA, records.StreamsGroupTargetAssignmentMetadata),
+    Form(
+        RecordType.STREAMS_GROUP_TARGET_ASSIGNMENT_MEMBER,
+        records.StreamsGroupTargetAssignmentMember,
+        _written_target,
+        _read_target,
+    ),
+    Form(
+        RecordType.STREAMS_GROUP_CURRENT_MEMBER_ASSIGNMENT,
+        records.StreamsGroupCurrentMemberAssignment,
+        _written_current,
+        _read_current,
+    ),
 )
