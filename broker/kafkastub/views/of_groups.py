@@ -32,9 +32,12 @@ class AnyMember:
     client_host: str
 
 
+_OF_ANY_MEMBER: Final = tuple(one.name for one in fields(AnyMember))
+
+
 def of_member(told: Any) -> dict[str, Any]:
     """The fields of an `AnyMember`, by their names in what tells of a member; None where it has nothing to tell."""
-    found = {one.name: getattr(told, one.name, None) for one in fields(AnyMember)}
+    found = {name: getattr(told, name, None) for name in _OF_ANY_MEMBER}
     if hasattr(told, "instance_id"):  # so it is called by the protocols with epochs
         found["group_instance_id"] = told.instance_id
     return found
