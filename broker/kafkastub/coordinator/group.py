@@ -7,7 +7,7 @@ Nothing outside that package names its classes. Kafka: ``Group``.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from kafkastub.coordinator.records import Record
 from kafkastub.coordinator.turn import Turn
@@ -173,3 +173,9 @@ class GroupType(Protocol):
 
     def unload(self, group: Group, turn: Turn) -> None:
         """Answer everything that is parked with NOT_COORDINATOR; the group is forgotten."""
+
+    def describe(self, group: Group) -> Any:
+        """The group as that API tells it which describes those of this type; None where there is nothing to tell."""
+
+    def end_session(self, group_id: str, member_id: str, broker_ms: int, timer_ms: int) -> Turn:
+        """What the end of a member's session does, at once. Raises what speaks against it."""

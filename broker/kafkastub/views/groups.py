@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Protocol, cast
+from typing import TYPE_CHECKING, Any, Final
 
 from kafkastub.state.broker_state import BrokerState
 from kafkastub.views.of_groups import CLASSIC, CONSUMER, STREAMS, AnyGroup, AnyMember, of_member
@@ -18,21 +18,8 @@ from kafkawire.errors import ErrorCode, KafkaError
 if TYPE_CHECKING:
     from kafkastub.coordinator.consumer.groups import ConsumerGroups
     from kafkastub.coordinator.group import Group
-    from kafkastub.coordinator.turn import Turn
     from kafkawire.messages import consumer_group_describe_response as consumer_described
     from kafkawire.messages import share_group_describe_response as share_described
-
-
-class _Describing(Protocol):
-    """A group type whose groups are described as ConsumerGroupDescribe has it."""
-
-    def describe(self, group: Group) -> Any | None: ...
-
-
-class _WithSessions(Protocol):
-    """A group type whose members have sessions."""
-
-    def end_session(self, group_id: str, member_id: str, broker_ms: int, timer_ms: int) -> Turn: ...
 
 
 TopicPartition = tuple[str, int]
@@ -109,7 +96,7 @@ def _classic(state: BrokerState, group: Group) -> GroupView | None:
 
 def _described(state: BrokerState, group: Group) -> GroupView | None:
     """A group of a type that describes its groups as those with epochs are described."""
-    rows = cast("_Describing", state.coordinator.types[group.group_type]).describe(group)
+    rows = state.coordinator.types[group.group_type].describe(group)
     if rows is None:
         return None
     more = _of_consumer if group.group_type == CONSUMER else _of_share
@@ -260,7 +247,7 @@ def end_session(state: BrokerState, group_id: str, name: str, broker_ms: int, ti
     """
     found = _known(state, group_id)
     member_id = found.member(name).member_id
-    groups = cast("_WithSessions", state.coordinator.types[found.type])
+    groups = state.coordinator.types[found.type]
     state.settle(groups.end_session(group_id, member_id, broker_ms, timer_ms))
     return member_id
 
