@@ -75,7 +75,7 @@ def test_stubs_are_not_kept_alive(run):
     run("""
 import gc, weakref
 from kafkastub import KafkaStub
-from kafkastub.stub.close_listeners import STARTED
+from kafkastub.stub.started import STARTED
 
 def test_it():
     with KafkaStub() as stub:

@@ -280,7 +280,7 @@ def test_a_stub_that_hangs_or_is_dead_does_not_hang_the_run(run, pytester: pytes
 def test_nothing_is_loaded_or_kept_where_it_is_not_asked_for(run, pytester: pytest.Pytester):
     run("""
 import sys
-from kafkastub.stub.close_listeners import BEFORE_CLOSE
+from kafkastub.stub.started import BEFORE_CLOSE
 
 def test_it(kafka_stub):
     assert not [name for name in sys.modules if name.startswith("kafkastub.pytest_plugin.report")]

@@ -82,7 +82,7 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """A failure shows what the brokers were asked last."""
     report = yield
-    if report.failed and "kafkastub.stub.close_listeners" in sys.modules and _BEGAN in item.stash:
+    if report.failed and "kafkastub.stub.started" in sys.modules and _BEGAN in item.stash:
         from kafkastub.pytest_plugin.failure import of_brokers
 
         fixtures, began = item.config.stash[_FIXTURES], item.stash[_BEGAN]

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 from kafkastub.handlers.not_served import NOT_SERVED
 from kafkastub.handlers.registry import registrations
 from kafkastub.pytest_plugin.names import name_of
-from kafkastub.stub.close_listeners import STARTED
 from kafkastub.stub.inventory import in_time
+from kafkastub.stub.started import STARTED
 
 if TYPE_CHECKING:
     from kafkastub import KafkaStub

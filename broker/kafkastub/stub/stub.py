@@ -18,11 +18,11 @@ from kafkastub.server.logs import library_logger
 from kafkastub.state.topics import create_topic
 from kafkastub.stub import arguments as stub_arguments
 from kafkastub.stub.clock import StubClock
-from kafkastub.stub.close_listeners import BEFORE_CLOSE, STARTED
 from kafkastub.stub.control import StubControl
 from kafkastub.stub.errors import RUNNING, StubError, TopicError
 from kafkastub.stub.journal import KeptJournal
 from kafkastub.stub.nodes import StubNode, StubNodes
+from kafkastub.stub.started import BEFORE_CLOSE, STARTED
 from kafkastub.stub.thread import BrokerThread
 from kafkastub.stub.waits import StubWaits
 from kafkawire.errors import KafkaError

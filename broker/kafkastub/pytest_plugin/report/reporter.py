@@ -16,7 +16,7 @@ import pytest
 from kafkastub.pytest_plugin.names import name_of
 from kafkastub.pytest_plugin.report import folder
 from kafkastub.pytest_plugin.report.page import Failure, Listed, Shown, failed_page, index_page
-from kafkastub.stub.close_listeners import BEFORE_CLOSE
+from kafkastub.stub.started import BEFORE_CLOSE
 
 if TYPE_CHECKING:
     from kafkastub import KafkaStub
@@ -86,7 +86,7 @@ class Reporter:
 
     def _stubs_of(self, item: pytest.Item) -> list[Shown]:
         """Those that a test has used, in the order in which they were started."""
-        from kafkastub.stub.close_listeners import STARTED
+        from kafkastub.stub.started import STARTED
 
         given = list((getattr(item, "funcargs", None) or {}).values())
         found = {id(shown): (started, shown) for _, started, shown in self._closed}
@@ -153,7 +153,7 @@ class Reporter:
 
 
 def _started(stub: KafkaStub) -> datetime:
-    from kafkastub.stub.close_listeners import STARTED
+    from kafkastub.stub.started import STARTED
 
     return STARTED.get(stub, _NEVER)
 

@@ -15,11 +15,11 @@ from kafkastub.proxy.proxy import Proxy, addresses
 from kafkastub.proxy.upstream import Upstream
 from kafkastub.server.logs import library_logger
 from kafkastub.stub import arguments as stub_arguments
-from kafkastub.stub.close_listeners import STARTED
 from kafkastub.stub.errors import RUNNING, StubError
 from kafkastub.stub.in_front.asking import Asked, AskedOffsets, AskedRecords, AskedTopics, AskedWaits
 from kafkastub.stub.in_front.refusing import REASONS, NotInFront
 from kafkastub.stub.journal import KeptJournal
+from kafkastub.stub.started import STARTED
 from kafkastub.stub.thread import BrokerThread
 
 if TYPE_CHECKING:

@@ -1,5 +1,5 @@
-"""Who wants to be told of stubs, and those that were started. It loads nothing, so that one can listen before there is
-any.
+"""Stubs that were started, and who wants to be told before one of them is closed. It loads nothing, so that one can
+listen before there is any.
 """
 
 from __future__ import annotations
