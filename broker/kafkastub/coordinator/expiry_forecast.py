@@ -44,7 +44,7 @@ class Foreseen(NamedTuple):
 
 
 class OfTopic:
-    """The foresight for a group's offsets of one topic, as the group is now."""
+    """The forecast for a group's offsets of one topic, as the group is now."""
 
     __slots__ = ("_columns", "_considered", "_group", "_offsets", "_policy", "_subscribes", "_topic")
 

@@ -269,7 +269,7 @@ class ShareFetch:
         def abandon() -> None:
             nonlocal over
             connection = self.ctx.connection
-            over = self.manager.lingering.begin(len(self.session.partitions), connection.on_gone)
+            over = self.manager.abandoned.begin(len(self.session.partitions), connection.on_gone)
             if over is not None:
                 connection.on_gone = None
                 self.request, self.named = ShareFetchRequest(), []  # which may be large

@@ -38,7 +38,7 @@ def _acls(api: Registration, state: BrokerState) -> Handler:
     return guarded(api)
 
 
-def _durability(api: Registration, state: BrokerState) -> Handler:
+def _durable_replies(api: Registration, state: BrokerState) -> Handler:
     from kafkastub.layers.durable_replies import durable
 
     assert state.persistence is not None
@@ -55,7 +55,7 @@ def _quotas(api: Registration, state: BrokerState) -> Handler:
 LAYERS: Final = (
     Layer(lambda state: len(state.cluster.nodes) > 1, _node_routing),
     Layer(lambda state: state.authorizer is not None, _acls),
-    Layer(lambda state: state.persistence is not None, _durability),
+    Layer(lambda state: state.persistence is not None, _durable_replies),
     Layer(lambda state: state.throttle is not None, _quotas),
 )
 """The innermost first: a request goes through the last one first, its reply through the first one."""

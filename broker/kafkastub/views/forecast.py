@@ -122,11 +122,11 @@ def _offsets(state: BrokerState, group: Group) -> Iterator[tuple[str, int, Fores
     """What becomes of each of a group's offsets, by topic and partition."""
     offsets = state.coordinator.offsets
     for topic, columns in list(offsets.topics(group.group_id).items()):
-        foresight = OfTopic(state.coordinator.expiry, group, offsets, topic, columns)
+        of_topic = OfTopic(state.coordinator.expiry, group, offsets, topic, columns)
         for number, partition in enumerate(columns.partitions(), 1):
             slot = columns.slot(partition)
             if slot >= 0:
-                yield topic, partition, foresight.at(partition, slot)
+                yield topic, partition, of_topic.at(partition, slot)
             if not number % _SOME:
                 yield None
 

@@ -265,13 +265,13 @@ def _offsets(state: BrokerState, group: Group, limit: int) -> Iterator[OffsetInf
 
     left, offsets = limit, state.coordinator.offsets
     for topic, columns in list(offsets.topics(group.group_id).items()):
-        foresight = OfTopic(state.coordinator.expiry, group, offsets, topic, columns)
+        of_topic = OfTopic(state.coordinator.expiry, group, offsets, topic, columns)
         for index, commit, end, lag in measured(state, topic, columns):
             if not left:
                 return
             left -= 1
             expiry = commit.expire_timestamp
-            at, rule = foresight.at(index, columns.slot(index))
+            at, rule = of_topic.at(index, columns.slot(index))
             yield OffsetInfo(
                 topic=topic,
                 partition=index,

@@ -51,16 +51,16 @@ class ClassicGroups:
         random: makes member ids.
 
     Attributes:
-        guests: who takes in classic members, by the type of the group that is not classic.
+        members_of: who takes in classic members, by the type of the group that is not classic.
     """
 
-    __slots__ = ("_groups", "guests", "joins", "rebalancer")
+    __slots__ = ("_groups", "joins", "members_of", "rebalancer")
 
     name: Final = ClassicGroup.group_type
 
     def __init__(self, groups: Groups, random: Random) -> None:
         self._groups = groups
-        self.guests: dict[str, MembersOfOtherTypes] = {}
+        self.members_of: dict[str, MembersOfOtherTypes] = {}
         self.rebalancer = Rebalancer(groups.settings, groups.deadlines, groups.log, self._changed)
         self.joins = Joins(self.rebalancer, random)
 
@@ -115,12 +115,12 @@ class ClassicGroups:
 
     def _join_elsewhere(self, group: Group, join: Join, turn: Turn) -> None:
         """A join into a live group of another type: it may take classic members in."""
-        guests = self.guests.get(group.group_type)
-        if guests is None:
+        members = self.members_of.get(group.group_type)
+        if members is None:
             join.fail(turn, ErrorCode.INCONSISTENT_GROUP_PROTOCOL, "")
             return
         try:
-            turn.complete(join.token, guests.join(group, join, turn))
+            turn.complete(join.token, members.join(group, join, turn))
         except KafkaError as error:
             join.fail(turn, error.code, "")
 
@@ -131,7 +131,7 @@ class ClassicGroups:
         if isinstance(group, ClassicGroup):
             membership.sync(group, request, token, self.rebalancer, turn)
         else:
-            self._guests_of(group).sync(group, request, token, turn)
+            self._members_of(group).sync(group, request, token, turn)
         return turn
 
     def end_session(self, group_id: str, member_id: str, broker_ms: int, timer_ms: int) -> Turn:
@@ -160,7 +160,7 @@ class ClassicGroups:
         group = self._known(group_id)
         if isinstance(group, ClassicGroup):
             return membership.heartbeat(group, member_id, group_instance_id, generation, self.rebalancer, timer_ms)
-        return self._guests_of(group).heartbeat(group, member_id, group_instance_id, generation, timer_ms)
+        return self._members_of(group).heartbeat(group, member_id, group_instance_id, generation, timer_ms)
 
     def leave(self, group_id: str, members: Sequence[MemberIdentity], broker_ms: int, timer_ms: int) -> Turn:
         """LeaveGroup; the reply is a `MemberResponse` a member. Raises INVALID_GROUP_ID, UNKNOWN_MEMBER_ID."""
@@ -169,7 +169,7 @@ class ClassicGroups:
         if isinstance(group, ClassicGroup):
             turn.reply = membership.leave(group, list(members), self.rebalancer, turn)
         else:
-            turn.reply = self._guests_of(group).leave(group, members, turn)
+            turn.reply = self._members_of(group).leave(group, members, turn)
         return turn
 
     def describe(self, group: Group) -> DescribedGroup | None:
@@ -183,12 +183,12 @@ class ClassicGroups:
             raise KafkaError(ErrorCode.UNKNOWN_MEMBER_ID if group_id else ErrorCode.INVALID_GROUP_ID)
         return group
 
-    def _guests_of(self, group: Group) -> MembersOfOtherTypes:
+    def _members_of(self, group: Group) -> MembersOfOtherTypes:
         """Who takes classic members into this group of another type. Raises UNKNOWN_MEMBER_ID where nobody does."""
-        guests = self.guests.get(group.group_type)
-        if guests is None:
+        members = self.members_of.get(group.group_type)
+        if members is None:
             raise KafkaError(ErrorCode.UNKNOWN_MEMBER_ID)
-        return guests
+        return members
 
     def _changed(self, group: ClassicGroup, turn: Turn) -> None:
         """The sweep's view of a group has changed with its state."""

@@ -29,10 +29,11 @@ def connect(consumer: ConsumerGroups, classic: ClassicGroups) -> None:
     consumer.heartbeats.steps.upgrade = conversions.upgrade
     consumer.fencing.downgrade = conversions.after_leaving
     members = ClassicMembers(consumer.context, consumer.fencing)
-    classic.guests[consumer.name] = ClassicGuests(ClassicJoins(consumer.heartbeats, conversions, members), members)
+    joins = ClassicJoins(consumer.heartbeats, conversions, members)
+    classic.members_of[consumer.name] = MembersOfConsumerGroups(joins, members)
 
 
-class ClassicGuests:
+class MembersOfConsumerGroups:
     """`MembersOfOtherTypes` of consumer groups."""
 
     __slots__ = ("_joins", "_members")

@@ -51,7 +51,7 @@ class SharePartitionManager:
         persister: the way to it.
         dead_letters: what groups have given up, on its way to their topics.
         at_once: the short ways.
-        lingering: fetches that wait for nobody any more.
+        abandoned: fetches that wait for nobody any more.
         acknowledged: how many records by what was said of them (AcknowledgeType). Kafka: ShareGroupMetrics.
         watchers: called whenever something may have changed in a share partition.
     """
@@ -72,7 +72,7 @@ class SharePartitionManager:
         self._writing = Writing(self.persister, self._changed, self.forget, self._send)
         self._sessions: dict[int, ShareSessions] = {}
         self.at_once = AtOnce(state, self, self._writing, self._sessions)
-        self.lingering = AbandonedFetches()
+        self.abandoned = AbandonedFetches()
         self._gone: list[tuple[int, Hashable]] = []
         self.turns = Turns(state.mark_dirty)
         """Work of share fetches and acknowledgements."""
