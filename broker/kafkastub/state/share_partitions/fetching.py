@@ -60,13 +60,13 @@ class ShareFetching:
 
     def __init__(
         self,
-        whole: NeededState,
+        state: NeededState,
         wanted: Wanted,
         lives: Iterable[Live],
         acquired: Callable[[Live, int], None],
         fetched: Callable[[Sequence[Live]], None],
     ) -> None:
-        self._whole = whole
+        self._state = state
         self._wanted = wanted
         self._lives = [*lives]
         self._told = acquired
@@ -132,7 +132,7 @@ class ShareFetching:
 
     def _read(self, offsets: dict[Live, int], lives: Sequence[Live], acquired: int) -> _Results:
         """Partition by partition within the limits; the first that has records may exceed them."""
-        limits = shares(self._wanted.max_bytes, len(lives), acquired, self._whole.random)
+        limits = shares(self._wanted.max_bytes, len(lives), acquired, self._state.random)
         left, at_least_one = self._wanted.max_bytes, True
         results: _Results = {}
         for live, limit in zip(lives, limits, strict=True):
@@ -149,7 +149,7 @@ class ShareFetching:
         return results
 
     def _is_enough(self, offsets: dict[Live, int]) -> bool:
-        limits = shares(self._wanted.max_bytes, len(offsets), len(offsets), self._whole.random)
+        limits = shares(self._wanted.max_bytes, len(offsets), len(offsets), self._state.random)
         gathered = 0
         for (live, offset), limit in zip(offsets.items(), limits, strict=True):
             log = live.log
