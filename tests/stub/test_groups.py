@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import pickle
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import FrozenInstanceError
 from pathlib import Path
 
 import pytest
@@ -79,6 +81,17 @@ def test_two_members_on_their_way_to_their_targets(stub: KafkaStub, player: Call
     two.leave()
     one.leave()
     assert (group.state, group.members, group.target) == ("Empty", {}, {})
+
+
+def test_what_is_told_of_one_moment_is_a_value(stub: KafkaStub, player: Callable[..., Player]) -> None:
+    rounds(player("one"))
+    group = stub.groups["g"]
+    told, one = group.view(), group.member("one")
+    assert told == group.view() == pickle.loads(pickle.dumps(told))
+    assert len({one, told.member("one")}) == 1
+    for view in (told, one):
+        with pytest.raises(FrozenInstanceError):
+            view.epoch = 7  # type: ignore[misc]
 
 
 def test_a_member_by_any_of_its_names(stub: KafkaStub, player: Callable[..., Player]) -> None:
