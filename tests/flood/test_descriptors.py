@@ -134,3 +134,49 @@ with KafkaStub() as stub:
     assert done.returncode == 0, done.stderr
     (line,) = done.stderr.splitlines()
     assert "too few file descriptors: new connections wait" in line
+
+
+@linux
+def test_what_is_asked_for_first_while_there_are_no_descriptors():
+    """All that answers it is loaded by then: a file that has yet to be read could not be."""
+    code = """
+import os
+from kafkastub import KafkaStub
+from kafkawire.codec import encode
+from kafkawire.messages.describe_cluster_request import DescribeClusterRequest
+from kafkawire.messages.end_txn_request import EndTxnRequest
+from kafkawire.messages.find_coordinator_request import FindCoordinatorRequest
+from kafkawire.messages.list_offsets_request import ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
+from kafkawire.messages.metadata_request import MetadataRequest
+from kafkawire.messages.offset_commit_request import OffsetCommitRequest
+from kafkawire.messages.produce_request import ProduceRequest
+from tests.rawclient import RawClient
+asked = [
+    (MetadataRequest(None), 9),
+    (DescribeClusterRequest(), 1),
+    (FindCoordinatorRequest("g", 0, ["g"]), 4),
+    (ListOffsetsRequest(-1, 0, [ListOffsetsTopic("t", [ListOffsetsPartition(0, -1, -1)])]), 6),
+    (ProduceRequest(None, 1, 1000, []), 9),
+    (OffsetCommitRequest("g", -1, "", topics=[]), 8),
+    (EndTxnRequest("t", 0, 0, True), 3),
+]
+with KafkaStub(topics=["t"]) as stub:
+    one = RawClient(stub.bootstrap_servers)
+    one.exchange(3, 0, encode(MetadataRequest([]), 0))
+    bodies = [(request.API_KEY, version, encode(request, version)) for request, version in asked]
+    taken = []
+    try:
+        while True:
+            taken.append(os.open("/dev/null", os.O_RDONLY))
+    except OSError:
+        pass
+    answers = [one.exchange(*body) for body in bodies]
+    for fd in taken:
+        os.close(fd)
+    assert all(answers), answers
+    one.close()
+"""
+    root = Path(__file__).parents[2]
+    command = [sys.executable, "-c", f"import resource; resource.setrlimit(7, (256, 256))\n{code}"]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr

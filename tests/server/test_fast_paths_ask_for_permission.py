@@ -9,7 +9,7 @@ import pytest
 from kafkastub.handlers.context import ConnectionInfo
 from kafkastub.handlers.registry import registrations
 from kafkastub.layers.acls.guards import ASK_THEMSELVES
-from kafkastub.layers.fast_paths import FAST_PATHS
+from kafkastub.layers.fast_paths.table import FAST_PATHS
 from kafkastub.security import Acl, Operation, PatternType, Permission, ResourceType
 from kafkastub.server.dispatch import Dispatcher
 from kafkastub.state.partitions import log_of

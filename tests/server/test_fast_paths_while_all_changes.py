@@ -8,7 +8,7 @@ from collections import Counter
 
 import pytest
 
-from kafkastub.layers.fast_paths import FAST_PATHS
+from kafkastub.layers.fast_paths.table import FAST_PATHS
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode
 from tests.server.changing import Both

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from kafkastub.layers.fast_paths import FAST_PATHS
+from kafkastub.layers.fast_paths.table import FAST_PATHS
 from kafkastub.metadata import Cluster, Node, PartitionState
 from kafkastub.state.configs.entries import ResourceType as ConfigType
 from kafkastub.state.leadership import (

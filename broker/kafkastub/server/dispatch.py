@@ -17,7 +17,6 @@ from kafkastub.handlers.context import ConnectionInfo, RequestContext
 from kafkastub.handlers.outcome import CLOSE, Deferred, Outcome
 from kafkastub.handlers.registry import Handler, Registration
 from kafkastub.handlers.release import served_apis
-from kafkastub.layers.fast_paths import FAST_PATHS
 from kafkastub.layers.fast_paths.contract import always_clear
 from kafkastub.layers.stack import behind_layers
 from kafkastub.server.routes import Exchange, Route
@@ -110,8 +109,11 @@ class Dispatcher:
     """Whether what is to be done with a frame depends on the one before it."""
 
     def __init__(self, state: BrokerState) -> None:
+        from kafkastub.layers.fast_paths.table import FAST_PATHS
+
         self.state = state
         self._apis: Mapping[ApiKey, Registration] = served_apis(state.config["kafkastub.as.version"])
+        self._fast_paths = FAST_PATHS
         self._routes: dict[bytes, Route] = {}
         self.watch: Watcher | None = None
         """Who is told of every request, if anybody."""
@@ -384,7 +386,7 @@ class Dispatcher:
         header_size = response_header_size(api.key, is_flexible(response, version))
         # A fast path does not know who asks, and where a handler asks the authorizer by itself no guard closes it:
         # where there is an authorizer, nothing is passed by.
-        fast = None if self.state.authorizer is not None else FAST_PATHS.get(api.key)
+        fast = None if self.state.authorizer is not None else self._fast_paths.get(api.key)
         path = None if fast is None else fast.make(self.state, version, always_clear)
         return Route(
             api=api,

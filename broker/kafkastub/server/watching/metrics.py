@@ -22,8 +22,8 @@ from kafkastub.handlers.outcome import CLOSE, NO_REPLY, Deferred, Outcome, Silen
 from kafkastub.handlers.registry import Handler
 from kafkastub.journal.extract import Tally, error_tally
 from kafkastub.journal.ring import Outcome as Became
-from kafkastub.layers.fast_paths import FAST_PATHS
 from kafkastub.layers.fast_paths.contract import FastPath
+from kafkastub.layers.fast_paths.table import FAST_PATHS
 from kafkastub.server.routes import Exchange, Route
 from kafkawire.api import ApiKey
 from kafkawire.codec import decode_from

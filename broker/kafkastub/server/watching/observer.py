@@ -35,8 +35,8 @@ from kafkastub.handlers.outcome import CLOSE, Deferred, Outcome
 from kafkastub.handlers.registry import Handler
 from kafkastub.journal.ring import Outcome as Became
 from kafkastub.journal.ring import Reply, Ring, reply_size
-from kafkastub.layers.fast_paths import FAST_PATHS
 from kafkastub.layers.fast_paths.contract import IsClear, Memory, always_clear
+from kafkastub.layers.fast_paths.table import FAST_PATHS
 from kafkastub.server.clock import Clock
 from kafkastub.server.dispatch import Dispatcher
 from kafkastub.server.routes import Exchange, Route
