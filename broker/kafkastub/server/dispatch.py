@@ -102,6 +102,11 @@ def _fewer(parts: Parts, size: int) -> Parts:
     return [b"".join(parts[at : at + _MANY_PIECES]) for at in range(0, len(parts), _MANY_PIECES)]
 
 
+def _body(route: Route, response: Message, out: Parts, sent: int) -> Parts:
+    """The pieces of the body of `response`, whose frame `Dispatcher.reply` has put into `out[sent:]`."""
+    return [route.answer_body] if response is route.answer else out[sent + 1 :]
+
+
 class Dispatcher:
     """One a broker. `_routes` fills as versions are first used."""
 
@@ -181,7 +186,6 @@ class Dispatcher:
             outcome = route.handler(context, request)
         except Exception as error:
             outcome = self.lowered(Exchange(route, context, request), error)
-        memory = route.memory
         if (
             route.parks
             and type(outcome) is Deferred
@@ -191,24 +195,23 @@ class Dispatcher:
             and self.state.pace is no_pause
         ):
             outcome = outcome.reply  # it is there already, and nobody else is to be told: a reply like any other
+        memory = route.memory
+        if memory is not None and (not body or end - body > LARGE):  # a large one may have been served with pauses
+            memory = None
         if not isinstance(outcome, Message):
             exchange = Exchange(route, context, request)
-            if memory is not None and body:
-                exchange.learnt = memory, data[body:end], memory.token
+            if memory is not None and (token := memory.token) is not None:
+                exchange.learnt = memory, data[body:end], token
             return exchange, outcome
+        sent = len(out)
         try:
             self.reply(route, correlation_id, outcome, out)
         except Exception as error:
             exchange = Exchange(route, context, request)
             return None if self._reply_instead(exchange, outcome, error, out) else (exchange, CLOSE)
-        if memory is not None and body and end - body <= LARGE:  # a large one may have been served with pauses
-            memory.keep(info, data[body:end], request, outcome, memory.token, partial(self._encoded, route, outcome))
+        if memory is not None:
+            memory.keep(info, data[body:end], request, outcome, memory.token, _body(route, outcome, out, sent))
         return None
-
-    @staticmethod
-    def _encoded(route: Route, response: Message) -> bytes:
-        """The body of what was answered."""
-        return route.answer_body if response is route.answer else b"".join(route.encode(response))
 
     def reply(self, route: Route, correlation_id: int, response: Message, out: Parts) -> None:
         """Append the frame of `response` to `out`: as one buffer, or in pieces, which only a long one is."""
@@ -281,15 +284,15 @@ class Dispatcher:
     def answer(self, exchange: Exchange, deferred: Deferred, out: Parts) -> bool:
         """Append the reply that has come; whether the connection goes on."""
         assert deferred.reply is not None
-        route, reply = exchange.route, deferred.reply
+        route, reply, sent = exchange.route, deferred.reply, len(out)
         try:
             self.reply(route, exchange.context.correlation_id, reply, out)
         except Exception as error:
             return self._reply_instead(exchange, reply, error, out)
         if exchange.learnt is not None:
             memory, raw, token = exchange.learnt
-            info, encoded = exchange.context.connection, partial(self._encoded, route, reply)
-            memory.keep(info, raw, exchange.request, reply, token, encoded)
+            body = _body(route, reply, out, sent)
+            memory.keep(exchange.context.connection, raw, exchange.request, reply, token, body)
         return True
 
     def _reply_instead(self, exchange: Exchange, response: Message, error: Exception, out: Parts) -> bool:

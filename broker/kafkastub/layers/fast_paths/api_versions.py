@@ -5,13 +5,14 @@ A client says by it who it is, too: that is noted of its connection each time, a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from kafkastub.handlers.context import ConnectionInfo
 from kafkastub.layers.fast_paths.contract import FastPath, IsClear, always_clear
 from kafkastub.layers.fast_paths.remembered import LONGEST_REQUEST
 from kafkastub.state.broker_state import BrokerState
+from kafkawire.codec import Parts
 from kafkawire.messages.api_versions_request import ApiVersionsRequest
 from kafkawire.messages.api_versions_response import ApiVersionsResponse
 
@@ -38,6 +39,8 @@ class ApiVersions:
     """As `Remembered`, with the client's name beside each answer."""
 
     __slots__ = ("_is_clear", "_known", "_names_software", "_state")
+    token: Final = None
+    """An answer is never put off."""
 
     def __init__(self, state: BrokerState, version: int, is_clear: IsClear) -> None:
         self._state = state
@@ -48,6 +51,8 @@ class ApiVersions:
     def __call__(
         self, info: ConnectionInfo, data: bytes, body: int, end: int, broker_ms: int, timer_ms: int
     ) -> bytes | None:
+        if end - body > LONGEST_REQUEST:
+            return None
         known = self._known.get(data[body:end])
         state = self._state
         if known is None or known.offset != state.metadata_offset or known.finalized is not state.features.finalized:
@@ -56,11 +61,6 @@ class ApiVersions:
             info.software_name, info.software_version = known.software_name, known.software_version
         return known.answer
 
-    @property
-    def token(self) -> object:
-        """An answer is never put off."""
-        return None
-
     def keep(
         self,
         info: ConnectionInfo,
@@ -68,7 +68,7 @@ class ApiVersions:
         request: ApiVersionsRequest,
         answer: ApiVersionsResponse,
         token: object,
-        encoded: Callable[[], bytes],
+        body: Parts,
     ) -> None:
         """The careful way has answered. Who names the node that it asks is not remembered: there may be several."""
         if answer.error_code or len(raw) > LONGEST_REQUEST or request.node_id != -1 or request.cluster_id is not None:
@@ -79,4 +79,4 @@ class ApiVersions:
             self._known.clear()
         state = self._state
         name, version = request.client_software_name, request.client_software_version
-        self._known[raw] = _Known(name, version, encoded(), state.metadata_offset, state.features.finalized)
+        self._known[raw] = _Known(name, version, b"".join(body), state.metadata_offset, state.features.finalized)

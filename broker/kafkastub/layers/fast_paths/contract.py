@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, Protocol
 
 from kafkastub.handlers.context import ConnectionInfo
 from kafkastub.state.broker_state import BrokerState
+from kafkawire.codec import Parts
 
 FastPath = Callable[[ConnectionInfo, bytes, int, int, int, int], bytes | None]
 """(connection, buffer, where the body begins, where the frame ends, broker time, timer time) -> the answer's body.
@@ -20,13 +21,13 @@ class Memory(Protocol):
 
     @property
     def token(self) -> object:
-        """What is the same as long as an answer that is being worked out may be kept."""
+        """What is the same as long as an answer that is being worked out may be kept; None where one that is put off
+        never is.
+        """
 
-    def keep(
-        self, info: ConnectionInfo, raw: bytes, request: Any, answer: Any, token: object, encoded: Callable[[], bytes]
-    ) -> None:
-        """The careful way has answered the request whose body is `raw`, alone and without pauses, if with any then
-        since `token` was the same.
+    def keep(self, info: ConnectionInfo, raw: bytes, request: Any, answer: Any, token: object, body: Parts) -> None:
+        """The careful way has answered the request whose body is `raw` with this `body`, alone and without pauses, if
+        with any then since `token` was the same.
         """
 
 

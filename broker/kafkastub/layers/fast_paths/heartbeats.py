@@ -13,6 +13,7 @@ from kafkastub.coordinator import GroupCoordinator
 from kafkastub.handlers.context import ConnectionInfo
 from kafkastub.layers.fast_paths.contract import FastPath, IsClear, always_clear
 from kafkastub.state.broker_state import BrokerState
+from kafkawire.codec import Parts
 from kafkawire.schema import Message
 
 _LONGEST_REQUEST: Final = 1 << 9
@@ -39,6 +40,8 @@ class Heartbeats:
     """A fast path that learns (`contract.Memory`)."""
 
     __slots__ = ("_again", "_is_clear", "_known", "_state", "_version")
+    token: Final = None
+    """What is put off is never kept."""
 
     def __init__(self, state: BrokerState, version: int, is_clear: IsClear, again: Again) -> None:
         self._state = state
@@ -50,6 +53,8 @@ class Heartbeats:
     def __call__(
         self, info: ConnectionInfo, data: bytes, body: int, end: int, broker_ms: int, timer_ms: int
     ) -> bytes | None:
+        if end - body > _LONGEST_REQUEST:
+            return None
         known = self._known.get(data[body:end])
         if known is None:
             return None
@@ -69,14 +74,7 @@ class Heartbeats:
         )
         return known.answer if again is known.hangs_on else None
 
-    @property
-    def token(self) -> object:
-        """What is put off is never kept."""
-        return None
-
-    def keep(
-        self, info: ConnectionInfo, raw: bytes, request: Any, answer: Any, token: object, encoded: Callable[[], bytes]
-    ) -> None:
+    def keep(self, info: ConnectionInfo, raw: bytes, request: Any, answer: Any, token: object, body: Parts) -> None:
         """The careful way has answered. What it answers to the same bytes once more, and that alone, is remembered."""
         state = self._state
         serving = state.serving
@@ -91,7 +89,7 @@ class Heartbeats:
             return
         if len(self._known) >= _MOST:
             self._known.clear()
-        self._known[raw] = _Known(request, encoded(), hangs_on, state.features.finalized)
+        self._known[raw] = _Known(request, b"".join(body), hangs_on, state.features.finalized)
 
     def _hangs_on(self, serving: GroupCoordinator, request: Any, answer: Any) -> object:
         """As `Again` gives it; None where the answer tells more than that all is well."""

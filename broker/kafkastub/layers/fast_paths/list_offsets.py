@@ -8,7 +8,6 @@ that are not internal, about the latest and the earliest offsets: for the others
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Final, NamedTuple
 from weakref import ReferenceType, ref
 
@@ -16,6 +15,7 @@ from kafkastub.handlers.context import ConnectionInfo
 from kafkastub.layers.fast_paths.contract import FastPath, IsClear, always_clear
 from kafkastub.state.broker_state import BrokerState
 from kafkastub.storage import PartitionLog
+from kafkawire.codec import Parts
 from kafkawire.messages.list_offsets_request import ListOffsetsRequest
 from kafkawire.messages.list_offsets_response import ListOffsetsResponse
 
@@ -54,6 +54,8 @@ class ListOffsets:
     """A `Memory`."""
 
     __slots__ = ("_cluster", "_is_clear", "_known", "_size", "_state")
+    token: Final = None
+    """What is put off is never kept: meanwhile records come."""
 
     def __init__(self, state: BrokerState, is_clear: IsClear) -> None:
         self._state = state
@@ -65,6 +67,8 @@ class ListOffsets:
     def __call__(
         self, info: ConnectionInfo, data: bytes, body: int, end: int, broker_ms: int, timer_ms: int
     ) -> bytes | None:
+        if end - body > _LONGEST_REQUEST:
+            return None
         known = self._known.get(data[body:end])
         if (
             known is None
@@ -76,11 +80,6 @@ class ListOffsets:
             return None
         return known.answer
 
-    @property
-    def token(self) -> object:
-        """What is put off is never kept: meanwhile records come."""
-        return None
-
     def keep(
         self,
         info: ConnectionInfo,
@@ -88,7 +87,7 @@ class ListOffsets:
         request: ListOffsetsRequest,
         answer: ListOffsetsResponse,
         token: object,
-        encoded: Callable[[], bytes],
+        body: Parts,
     ) -> None:
         """The careful way has answered."""
         if len(raw) > _LONGEST_REQUEST or any(one.error_code for topic in answer.topics for one in topic.partitions):
@@ -97,10 +96,10 @@ class ListOffsets:
         if logs is None or not self._is_clear(request):
             return
         ending, beginning = logs
-        body = encoded()
+        encoded = b"".join(body)
         before = self._known.pop(raw, None)
         if before is None:
-            self._size += len(raw) + len(body) + _PARTITION_OVERHEAD * (len(ending) + len(beginning) + 5)
+            self._size += len(raw) + len(encoded) + _PARTITION_OVERHEAD * (len(ending) + len(beginning) + 5)
         if self._size > _MOST_BYTES:
             self._known.clear()
             self._size = 0
@@ -114,7 +113,7 @@ class ListOffsets:
             _ends(ending, committed),
             beginning,
             _beginnings(beginning),
-            body,
+            encoded,
         )
 
     def _logs(self, request: ListOffsetsRequest) -> tuple[list[Ref], list[Ref]] | None:

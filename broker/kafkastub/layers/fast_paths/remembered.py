@@ -16,6 +16,7 @@ from typing import Any, Final
 from kafkastub.handlers.context import ConnectionInfo
 from kafkastub.layers.fast_paths.contract import IsClear
 from kafkastub.state.broker_state import BrokerState
+from kafkawire.codec import Parts
 
 LONGEST_REQUEST: Final = 1 << 10
 """Bytes of a body."""
@@ -45,7 +46,7 @@ class Remembered:
     def __call__(
         self, info: ConnectionInfo, data: bytes, body: int, end: int, broker_ms: int, timer_ms: int
     ) -> bytes | None:
-        if self._version != self._cluster.version:
+        if end - body > LONGEST_REQUEST or self._version != self._cluster.version:
             return None
         known = self._known.get(info.listener)
         return None if known is None else known.get(data[body:end])
@@ -55,18 +56,16 @@ class Remembered:
         """What is the same as long as an answer that is being worked out may be kept."""
         return self._cluster.version
 
-    def keep(
-        self, info: ConnectionInfo, raw: bytes, request: Any, answer: Any, token: object, encoded: Callable[[], bytes]
-    ) -> None:
+    def keep(self, info: ConnectionInfo, raw: bytes, request: Any, answer: Any, token: object, body: Parts) -> None:
         """The careful way has answered the request whose body is `raw`; `token` is of when it began, or of later."""
         version = self._cluster.version
         if token != version or len(raw) > LONGEST_REQUEST or not self._is_good(answer) or not self._is_clear(request):
             return
-        body = encoded()
-        if len(body) > _LONGEST_ANSWER:
+        length = sum(map(len, body))
+        if length > _LONGEST_ANSWER:
             return
-        size = len(raw) + len(body) + _OVERHEAD
+        size = len(raw) + length + _OVERHEAD
         if version != self._version or self._size + size > _MOST_BYTES:
             self._known, self._size, self._version = {}, 0, version
-        self._known.setdefault(info.listener, {})[raw] = body
+        self._known.setdefault(info.listener, {})[raw] = b"".join(body)
         self._size += size
