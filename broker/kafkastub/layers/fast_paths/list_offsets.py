@@ -92,12 +92,15 @@ class ListOffsets:
         """The careful way has answered."""
         if len(raw) > _LONGEST_REQUEST or any(one.error_code for topic in answer.topics for one in topic.partitions):
             return
-        logs = self._logs(request)
-        if logs is None or not self._is_clear(request):
-            return
-        ending, beginning = logs
+        before = self._known.get(raw)
+        if before is not None and before.version == self._cluster.version:  # of the same logs: one of them has grown
+            ending, beginning = before.ending, before.beginning
+        else:
+            logs = self._logs(request)
+            if logs is None or not self._is_clear(request):
+                return
+            ending, beginning = logs
         encoded = b"".join(body)
-        before = self._known.pop(raw, None)
         if before is None:
             self._size += len(raw) + len(encoded) + _PARTITION_OVERHEAD * (len(ending) + len(beginning) + 5)
         if self._size > _MOST_BYTES:
