@@ -55,7 +55,7 @@ class Conversions:
             upgraded.apply(record)
         for member in members:
             assert member.classic is not None
-            self.fencing.arm_session(upgraded, member.member_id, member.classic.session_timeout_ms, turn)
+            self.fencing.arm_session(upgraded, member.member_id, member.classic.session_timeout_ms, turn.timer_ms)
         records += group.tombstones()
         records += made
         return upgraded

@@ -46,9 +46,9 @@ class Heartbeats:
         turn: Turn,
     ) -> ConsumerGroupHeartbeatResponse:
         """One heartbeat. Raises what speaks against it; then nothing has happened, but see `Conversions.upgrade`."""
-        group = self.context.find(request.group_id)
-        if group is not None and _says_nothing_new(group, request, client_id, client_host):
-            return self._answer(group, request.member_id, request.member_epoch, turn)
+        settings = self.beat_again(request, client_id, client_host, turn.timer_ms)
+        if settings is not None:
+            return _answer(request.member_id, request.member_epoch, settings)
         records = list[Record]()
         group = self.steps.group(request.group_id, request.member_epoch == 0, records, turn)
         try:
@@ -61,20 +61,14 @@ class Heartbeats:
     def beat_again(
         self, request: ConsumerGroupHeartbeatRequest, client_id: str, client_host: str, timer_ms: int
     ) -> ConsumerSettings | None:
-        """One that says nothing new, and was answered before: the session counts anew. Gives what the group goes by.
+        """One that says nothing new: the session counts anew. Gives what the group goes by, on which the answer hangs.
 
         None, and nothing has happened, for every other one.
         """
-        context = self.context
-        group = context.find(request.group_id)
+        group = self.context.find(request.group_id)
         if group is None or not _says_nothing_new(group, request, client_id, client_host):
             return None
-        timers = group.timers.get(request.member_id)
-        if timers is None:
-            return None
-        settings = context.of(group.group_id)
-        timers.session_timeout_ms = timeout = settings.session_timeout_ms
-        context.groups.deadlines.arm(timers.session, timer_ms + timeout)
+        settings: ConsumerSettings = self.fencing.alive(group, request.member_id, timer_ms)
         return settings
 
     def _beat_into(
@@ -110,16 +104,16 @@ class Heartbeats:
         self.context.write(group, records, turn)
         if after is not said:
             self.fencing.watch(group, after, turn)
-        answer = self._answer(group, member_id, after.member_epoch, turn)
+        answer = _answer(member_id, after.member_epoch, self.fencing.alive(group, member_id, turn.timer_ms))
         if create or _is_full(request) or member.assigned != after.assigned:
             answer.assignment = assignment_of(after.assigned, member.assigned)
         return answer
 
-    def _answer(self, group: ConsumerGroup, member_id: str, epoch: int, turn: Turn) -> ConsumerGroupHeartbeatResponse:
-        settings = self.fencing.alive(group, member_id, turn)
-        return ConsumerGroupHeartbeatResponse(
-            member_id=member_id, member_epoch=epoch, heartbeat_interval_ms=settings.heartbeat_interval_ms
-        )
+
+def _answer(member_id: str, epoch: int, settings: ConsumerSettings) -> ConsumerGroupHeartbeatResponse:
+    return ConsumerGroupHeartbeatResponse(
+        member_id=member_id, member_epoch=epoch, heartbeat_interval_ms=settings.heartbeat_interval_ms
+    )
 
 
 def _says_nothing_new(

@@ -57,22 +57,22 @@ class Sessions(Generic[Group, Timers]):
             timers = group.timers[member_id] = self._new_timers(session)
         return timers
 
-    def arm_session(self, group: Group, member_id: str, session_timeout_ms: int, turn: Turn) -> None:
+    def arm_session(self, group: Group, member_id: str, session_timeout_ms: int, timer_ms: int) -> None:
         """The member is alive: its session counts anew."""
         timers = group.timers.get(member_id) or self.timers(group, member_id)
         timers.session_timeout_ms = session_timeout_ms
-        self._deadlines.arm(timers.session, turn.timer_ms + session_timeout_ms)
+        self._deadlines.arm(timers.session, timer_ms + session_timeout_ms)
 
-    def alive(self, group: Group, member_id: str, turn: Turn) -> Any:
+    def alive(self, group: Group, member_id: str, timer_ms: int) -> Any:
         """The same, by what the group goes by, which is given back."""
         settings = self.context.of(group.group_id)
-        self.arm_session(group, member_id, settings.session_timeout_ms, turn)
+        self.arm_session(group, member_id, settings.session_timeout_ms, timer_ms)
         return settings
 
     def watch_all(self, group: Group, turn: Turn) -> None:
         """The group has come to life: its members' deadlines count from now on."""
         for member_id in group.members:
-            self.alive(group, member_id, turn)
+            self.alive(group, member_id, turn.timer_ms)
 
     def expel(self, group: Group, member_id: str, turn: Turn, epoch: int | None = None) -> None:
         """A deadline is over: the member is out, if it is still there, and in that epoch."""
@@ -135,6 +135,6 @@ class Watching(Sessions[Reconciling, Timers]):
     def watch_all(self, group: Reconciling, turn: Turn) -> None:
         """The same with the rebalance timeouts of those that have to let go of something."""
         for member in list(group.members.values()):
-            self.alive(group, member.member_id, turn)
+            self.alive(group, member.member_id, turn.timer_ms)
             if member.must_revoke:
                 self.arm_rebalance(group, member, turn)

@@ -58,10 +58,10 @@ class Heartbeats(Sessions[ShareGroup, MemberTimers]):
     def beat(self, request: ShareGroupHeartbeatRequest, client_id: str, client_host: str, turn: Turn) -> Beat:
         """One heartbeat of a member that comes or stays. Raises what speaks against it; then nothing has happened."""
         context, member_id, epoch = self.context, request.member_id, request.member_epoch
+        settings = self.beat_again(request, client_id, client_host, turn.timer_ms)
+        if settings is not None:
+            return Beat(_answer(member_id, epoch, settings), None)
         records: list[Record] = []
-        group = context.find(request.group_id)
-        if group is not None and _says_nothing_new(group, request, client_id, client_host):
-            return Beat(self._answer(group, member_id, epoch, turn), None)
         create = epoch == 0
         group = context.known_or_new(request.group_id, create, records)
         check_room(group, context.settings.max_size, has_place=member_id in group.members)
@@ -91,7 +91,7 @@ class Heartbeats(Sessions[ShareGroup, MemberTimers]):
         context.write(group, records, turn)
         known = group.partition_metadata
         group.quiet = not records and (known is None or not known.initializing)
-        answer = self._answer(group, member_id, after.member_epoch, turn)
+        answer = _answer(member_id, after.member_epoch, self.alive(group, member_id, turn.timer_ms))
         if create or request.subscribed_topic_names is not None or member.assigned != after.assigned:
             answer.assignment = _told(after.assigned)
         return Beat(answer, initialization)
@@ -99,27 +99,15 @@ class Heartbeats(Sessions[ShareGroup, MemberTimers]):
     def beat_again(
         self, request: ShareGroupHeartbeatRequest, client_id: str, client_host: str, timer_ms: int
     ) -> ShareGroupSettings | None:
-        """One that says nothing new, and was answered before: the session counts anew. Gives what the group goes by.
+        """One that says nothing new: the session counts anew. Gives what the group goes by, on which the answer hangs.
 
         None, and nothing has happened, for every other one.
         """
-        context = self.context
-        group = context.find(request.group_id)
+        group = self.context.find(request.group_id)
         if group is None or not _says_nothing_new(group, request, client_id, client_host):
             return None
-        timers = group.timers.get(request.member_id)
-        if timers is None:
-            return None
-        settings = context.of(group.group_id)
-        group.session_timeout_ms = timeout = settings.session_timeout_ms
-        context.groups.deadlines.arm(timers.session, timer_ms + timeout)
+        settings: ShareGroupSettings = self.alive(group, request.member_id, timer_ms)
         return settings
-
-    def _answer(self, group: ShareGroup, member_id: str, epoch: int, turn: Turn) -> ShareGroupHeartbeatResponse:
-        settings = self.alive(group, member_id, turn)
-        return ShareGroupHeartbeatResponse(
-            member_id=member_id, member_epoch=epoch, heartbeat_interval_ms=settings.heartbeat_interval_ms
-        )
 
     def _target(
         self,
@@ -197,10 +185,16 @@ class Heartbeats(Sessions[ShareGroup, MemberTimers]):
         raised = ShareGroupMetadata(group.group_id, group.epoch + 1, metadata_hash)
         self.context.remove(group, [member.member_id], [raised], turn)
 
-    def arm_session(self, group: ShareGroup, member_id: str, session_timeout_ms: int, turn: Turn) -> None:
+    def arm_session(self, group: ShareGroup, member_id: str, session_timeout_ms: int, timer_ms: int) -> None:
         """The member is alive: its session counts anew."""
         group.session_timeout_ms = session_timeout_ms
-        super().arm_session(group, member_id, session_timeout_ms, turn)
+        super().arm_session(group, member_id, session_timeout_ms, timer_ms)
+
+
+def _answer(member_id: str, epoch: int, settings: ShareGroupSettings) -> ShareGroupHeartbeatResponse:
+    return ShareGroupHeartbeatResponse(
+        member_id=member_id, member_epoch=epoch, heartbeat_interval_ms=settings.heartbeat_interval_ms
+    )
 
 
 def _says_nothing_new(group: ShareGroup, request: ShareGroupHeartbeatRequest, client_id: str, client_host: str) -> bool:

@@ -329,4 +329,4 @@ class Heartbeats:
             group.assigned_at = turn.timer_ms
         if after != before:
             self.fencing.watch(group, after, turn)
-        self.fencing.alive(group, after.member_id, turn)
+        self.fencing.alive(group, after.member_id, turn.timer_ms)
