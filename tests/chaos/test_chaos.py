@@ -18,9 +18,13 @@ from kafkastub.client.groups import commit
 from kafkastub.faults import Chaos
 from kafkastub.faults.chaos import LEVELS, TROUBLE
 from kafkawire.api import ApiKey
+from kafkawire.codec import decode, encode
+from kafkawire.messages.describe_cluster_request import DescribeClusterRequest
+from kafkawire.messages.describe_cluster_response import DescribeClusterResponse
 from tests.cli.kafkas_tools import run
 from tests.conftest import CONFIG
 from tests.control.conftest import Http
+from tests.rawclient import RawClient
 
 ANY: Any = SimpleNamespace(session_id=7, acks=-1, topics=["orders"], transactional_id="shop")
 
@@ -130,6 +134,15 @@ def test_a_rule_of_the_test_comes_first():
         with stub.faults.add(api="OffsetCommit", delay_ms=1, name="mine"):
             assert set(commits(stub, 10)) == {"mine"}
         assert "chaos" in commits(stub, 30)
+
+
+def test_a_rule_of_an_api_that_chaos_leaves_alone_is_met_by_each_request():
+    with KafkaStub() as stub, RawClient(stub.bootstrap_servers) as client:
+        stub.chaos.start(1)
+        stub.faults.add(api="DescribeCluster", error="INVALID_REQUEST", after=2)
+        body = encode(DescribeClusterRequest(), 1)
+        answers = [decode(DescribeClusterResponse, 1, client.exchange(60, 1, body)) for _ in range(4)]
+        assert [answer.error_code for answer in answers] == [0, 0, 42, 42]
 
 
 def test_an_idempotent_producer_loses_and_doubles_nothing():

@@ -59,7 +59,10 @@ class ChaoticPlan:
         return self._chaos.match(route, request) if self._chaos.concerns(route.key) else None
 
     def never_matches(self, route: Route, request: Message) -> bool:
-        return not self._chaos.concerns(route.key)
+        if self._chaos.concerns(route.key):
+            return False
+        rules = self._rules
+        return rules is None or not rules.concerns(route.key) or rules.never_matches(route, request)
 
 
 class Moving(Protocol):
