@@ -17,7 +17,9 @@ from kafkastub.coordinator import expiry
 from kafkastub.deadlines import Deadline, Deadlines
 from kafkastub.layers.fast_paths import (
     add_partitions_to_txn,
+    api_versions,
     end_txn,
+    heartbeats,
     list_offsets,
     offset_commit,
     produce,
@@ -39,7 +41,8 @@ WARM, SEEN = 2, 4
 HISTORY: Final = 5
 BOUNDS: Final = [
     (topic_logs, "_SLACK", 1), (share_topic, "_HISTORY", HISTORY), (transactions_topic, "_HISTORY", HISTORY),
-    (list_offsets, "_MOST_BYTES", 1), (remembered, "_MOST_BYTES", 1),
+    (list_offsets, "_MOST_BYTES", 1), (remembered, "_MOST_BYTES", 1), (api_versions, "_MOST", 1),
+    (heartbeats, "_MOST", 1),
     (add_partitions_to_txn, "_MOST_PLANS", 1), (offset_commit, "_MOST_PLANS", 1), (produce, "_MOST_PLANS", 1),
     (end_txn, "_MOST_NAMES", 1), (share_acknowledge, "_MOST", 1), (share_fetch, "_MOST", 1),
     (share_requests, "_MOST", 1), (expiry, "_PRUNE_FROM", 1), (deadlines, "_FEW", 1),
