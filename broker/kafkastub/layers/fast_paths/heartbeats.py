@@ -6,12 +6,12 @@ is now, is asked of the coordinator each time, as the careful way asks; and the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from kafkastub.coordinator import GroupCoordinator
 from kafkastub.handlers.context import ConnectionInfo
-from kafkastub.layers.fast_paths.contract import FastPath, IsClear, always_clear
+from kafkastub.layers.fast_paths.contract import IsClear, always_clear
 from kafkastub.state.broker_state import BrokerState
 from kafkawire.codec import Parts
 from kafkawire.schema import Message
@@ -20,12 +20,6 @@ _LONGEST_REQUEST: Final = 1 << 9
 """Bytes of a body."""
 _MOST: Final = 10_000
 """Members whose heartbeats are remembered."""
-
-Again = Callable[[GroupCoordinator, Any, int, str, str, int, int], object]
-"""(coordinator, request, version, client id, client's host, broker time, timer time) -> what the answer hangs on beside
-the request, the same object as long as that is the same; and the member's session counts anew. None, and nothing has
-happened, where the heartbeat is for the handler.
-"""
 
 
 class _Known(NamedTuple):
@@ -37,17 +31,16 @@ class _Known(NamedTuple):
 
 
 class Heartbeats:
-    """A fast path that learns (`contract.Memory`)."""
+    """A fast path that learns (`contract.Memory`): of one group type."""
 
-    __slots__ = ("_again", "_is_clear", "_known", "_state", "_version")
+    __slots__ = ("_is_clear", "_known", "_state", "_version")
     token: Final = None
     """What is put off is never kept."""
 
-    def __init__(self, state: BrokerState, version: int, is_clear: IsClear, again: Again) -> None:
+    def __init__(self, state: BrokerState, version: int, is_clear: IsClear = always_clear) -> None:
         self._state = state
         self._version = version
         self._is_clear = is_clear
-        self._again = again
         self._known: dict[bytes, _Known] = {}
 
     def __call__(
@@ -69,9 +62,7 @@ class Heartbeats:
             or state.offsets_topic.watched
         ):
             return None
-        again = self._again(
-            serving, known.request, self._version, info.client_id, info.client_host, broker_ms, timer_ms
-        )
+        again = self._again(serving, known.request, info, broker_ms, timer_ms)
         return known.answer if again is known.hangs_on else None
 
     def keep(self, info: ConnectionInfo, raw: bytes, request: Any, answer: Any, token: object, body: Parts) -> None:
@@ -91,13 +82,30 @@ class Heartbeats:
             self._known.clear()
         self._known[raw] = _Known(request, b"".join(body), hangs_on, state.features.finalized)
 
+    def _again(
+        self, serving: GroupCoordinator, request: Any, info: ConnectionInfo, broker_ms: int, timer_ms: int
+    ) -> object:
+        """What the answer hangs on beside the request, the same object as long as that is the same; and the member's
+        session counts anew. None, and nothing has happened, where the heartbeat is for the handler.
+        """
+        raise NotImplementedError
+
     def _hangs_on(self, serving: GroupCoordinator, request: Any, answer: Any) -> object:
-        """As `Again` gives it; None where the answer tells more than that all is well."""
+        """As `_again` gives it; None where the answer tells more than that all is well."""
         raise NotImplementedError
 
 
-class _ConsumerHeartbeats(Heartbeats):
+class ConsumerHeartbeats(Heartbeats):
+    """ConsumerGroupHeartbeat."""
+
     __slots__ = ()
+
+    def _again(
+        self, serving: GroupCoordinator, request: Any, info: ConnectionInfo, broker_ms: int, timer_ms: int
+    ) -> object:
+        if not serving.has_consumer:
+            return None
+        return serving.consumer.heartbeats.beat_again(request, info.client_id, info.client_host, timer_ms)
 
     def _hangs_on(self, serving: GroupCoordinator, request: Any, answer: Any) -> object:
         if answer.assignment is not None or request.topic_partitions is not None:
@@ -105,55 +113,36 @@ class _ConsumerHeartbeats(Heartbeats):
         return serving.consumer.context.of(request.group_id)
 
 
-class _ShareHeartbeats(Heartbeats):
+class ShareHeartbeats(Heartbeats):
+    """ShareGroupHeartbeat."""
+
     __slots__ = ()
+
+    def _again(
+        self, serving: GroupCoordinator, request: Any, info: ConnectionInfo, broker_ms: int, timer_ms: int
+    ) -> object:
+        if not serving.has_share:
+            return None
+        return serving.share.heartbeats.beat_again(request, info.client_id, info.client_host, timer_ms)
 
     def _hangs_on(self, serving: GroupCoordinator, request: Any, answer: Any) -> object:
         return None if answer.assignment is not None else serving.share.context.of(request.group_id)
 
 
-class _StreamsHeartbeats(Heartbeats):
+class StreamsHeartbeats(Heartbeats):
+    """StreamsGroupHeartbeat."""
+
     __slots__ = ()
+
+    def _again(
+        self, serving: GroupCoordinator, request: Any, info: ConnectionInfo, broker_ms: int, timer_ms: int
+    ) -> object:
+        if not serving.has_streams:
+            return None
+        turn = serving.streams.heartbeat_again(
+            request, self._version, info.client_id, info.client_host, broker_ms, timer_ms
+        )
+        return None if turn is None else turn.reply.response
 
     def _hangs_on(self, serving: GroupCoordinator, request: Any, answer: Any) -> object:
         return answer
-
-
-def consumer(state: BrokerState, version: int, is_clear: IsClear = always_clear) -> FastPath | None:
-    """The fast path of ConsumerGroupHeartbeat."""
-    return _ConsumerHeartbeats(state, version, is_clear, _consumer)
-
-
-def share(state: BrokerState, version: int, is_clear: IsClear = always_clear) -> FastPath | None:
-    """The fast path of ShareGroupHeartbeat."""
-    return _ShareHeartbeats(state, version, is_clear, _share)
-
-
-def streams(state: BrokerState, version: int, is_clear: IsClear = always_clear) -> FastPath | None:
-    """The fast path of StreamsGroupHeartbeat."""
-    return _StreamsHeartbeats(state, version, is_clear, _streams)
-
-
-def _consumer(
-    serving: GroupCoordinator, request: Any, version: int, client_id: str, host: str, broker_ms: int, timer_ms: int
-) -> object:
-    if not serving.has_consumer:
-        return None
-    return serving.consumer.heartbeats.beat_again(request, client_id, host, timer_ms)
-
-
-def _share(
-    serving: GroupCoordinator, request: Any, version: int, client_id: str, host: str, broker_ms: int, timer_ms: int
-) -> object:
-    if not serving.has_share:
-        return None
-    return serving.share.heartbeats.beat_again(request, client_id, host, timer_ms)
-
-
-def _streams(
-    serving: GroupCoordinator, request: Any, version: int, client_id: str, host: str, broker_ms: int, timer_ms: int
-) -> object:
-    if not serving.has_streams:
-        return None
-    turn = serving.streams.heartbeat_again(request, version, client_id, host, broker_ms, timer_ms)
-    return None if turn is None else turn.reply.response
