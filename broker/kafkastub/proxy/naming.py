@@ -69,7 +69,7 @@ def _metadata_prefix(data: bytes | bytearray, at: int, version: int, told: Told)
     position = at
     flexible = version >= _METADATA_FLEXIBLE
     if flexible:
-        position = _behind_tags(data, position)
+        position = behind_tags(data, position)
     if version >= _THROTTLED_SINCE:
         position += 4
     out = bytearray(data[at:position])
@@ -91,7 +91,7 @@ def _metadata_prefix(data: bytes | bytearray, at: int, version: int, told: Told)
         if version >= _RACKS_SINCE:
             _, position = _string(data, position, flexible)
         if flexible:
-            position = _behind_tags(data, position)
+            position = behind_tags(data, position)
         if position > len(data):
             raise IndexError
         found.append(Broker(node_id, host, port))
@@ -214,7 +214,7 @@ def _endpoints(data: bytes, told: Told) -> bytes:
         (port,) = _int32.unpack_from(data, position)
         began = position + 4
         _, position = _string(data, began, True)
-        position = _behind_tags(data, position)
+        position = behind_tags(data, position)
         out += _int32.pack(node_id) + _address(told(node_id, host, port), True) + data[began:position]
     return bytes(out)
 
@@ -224,7 +224,7 @@ def _behind_endpoints(data: bytes, position: int) -> int:
     for _ in range(count - 1):
         _, position = _string(data, position + 4, True)
         _, position = _string(data, position + 4, True)
-        position = _behind_tags(data, position)
+        position = behind_tags(data, position)
     return position
 
 
@@ -250,11 +250,14 @@ def _string(data: bytes | bytearray, position: int, flexible: bool) -> tuple[str
     return bytes(data[position:end]).decode("utf-8", "replace"), end
 
 
-def _behind_tags(data: bytes | bytearray, position: int) -> int:
+def behind_tags(data: bytes | bytearray, position: int) -> int:
+    """Where what follows tagged fields begins. Raises IndexError behind the end, ValueError for what is none."""
     count, position = _uvarint(data, position)
     for _ in range(count):
         _, position = _uvarint(data, position)
         size, position = _uvarint(data, position)
+        if size < 0:
+            raise ValueError("a tagged field has a size below 0")
         position += size
         if position > len(data):
             raise IndexError

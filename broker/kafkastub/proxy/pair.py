@@ -23,6 +23,7 @@ from kafkastub.proxy.routes import Answer, Route
 from kafkastub.proxy.under_way import Pending
 from kafkastub.proxy.walking import TailFinder
 from kafkawire.api import ApiKey
+from kafkawire.codec.varint import read_uvarint
 from kafkawire.errors import MalformedMessage
 
 if TYPE_CHECKING:
@@ -49,6 +50,11 @@ _size_and_id = struct.Struct(">ii").pack
 _short = struct.Struct(">h").unpack_from
 _int = struct.Struct(">i").unpack_from
 _TOO_SHORT = (struct.error, IndexError)
+_LONGEST_HEAD: Final = 1 << 17
+"""Bytes of a Produce in which its acks are looked for: behind header and transactional id, which are texts."""
+_LONGEST_LOGIN: Final = 1 << 19
+"""Bytes of a request of somebody who has not logged in (Kafka's sasl.server.max.receive.size): of a larger one nothing
+is kept, for the broker closes the connection."""
 _TOKENS: Final = {"PLAIN": 1, "OAUTHBEARER": 1, "SCRAM-SHA-256": 2, "SCRAM-SHA-512": 2}
 """Tokens that a client sends without a header behind SaslHandshake 0."""
 _MANY: Final = -1
@@ -65,6 +71,10 @@ class Owner(Protocol):
     @property
     def watch(self) -> Watch | None:
         """Who is told of every request, if anybody."""
+
+    @property
+    def has_sasl(self) -> bool:
+        """Whether clients log in."""
 
     @property
     def addresses(self) -> int:
@@ -115,6 +125,8 @@ class ClientSide(asyncio.Protocol):
         """Whether what comes is no frame: the broker knows what to do about it."""
         self._tokens = 0
         self._mechanism = ""
+        self.accepted = 0
+        """Tokens that the broker has answered well."""
         self._reading = True
         self._unread = False
         """Whether the broker does not read as fast as the client sends."""
@@ -306,7 +318,7 @@ class ClientSide(asyncio.Protocol):
             route = owner.route(data[position + 4 : position + 8])
             end = position + 4 + size
             whole = end <= length
-            if not whole and route.concerned and size <= LARGEST_WHOLE:
+            if not whole and route.concerned and size <= (LARGEST_WHOLE if self._is_known() else _LONGEST_LOGIN):
                 need = 4 + size
                 break
             request = Pending(route, correlation_id)
@@ -314,10 +326,12 @@ class ClientSide(asyncio.Protocol):
                 try:
                     acks = _acks(data, position + 4, min(end, length), route)
                 except _TOO_SHORT:
-                    if not whole:
+                    if not whole and length - position < _LONGEST_HEAD:
                         need = min(4 + size, length - position + _MOST_OF_HEAD)
                         break
                     acks = 1  # the broker will close it
+                except ValueError:
+                    acks = 1  # a varint that is none: it will, too
             else:
                 acks = 1
                 if (
@@ -325,10 +339,11 @@ class ClientSide(asyncio.Protocol):
                     or number == ApiKey.SASL_HANDSHAKE
                     or number == ApiKey.SASL_AUTHENTICATE
                 ):
-                    if not whole:
+                    if not whole and size <= _LONGEST_LOGIN:
                         need = 4 + size
                         break
-                    self._note_who(request, data, position + 4, end)
+                    if whole:
+                        self._note_who(request, data, position + 4, end)
             if route.refused:
                 owner.warn(f"{route.name} v{version} is a version that this proxy does not know", self.info.peer)
                 if watch is not None:
@@ -400,6 +415,10 @@ class ClientSide(asyncio.Protocol):
             self._tokens -= 1
         self.pending.append(Pending(None, 0))
         return end, 0
+
+    def _is_known(self) -> bool:
+        """Whether the client has logged in, where clients do."""
+        return not self.owner.has_sasl or self.accepted >= _TOKENS.get(self._mechanism, 1)
 
     def _note_who(self, request: Pending, data: bytes, start: int, end: int) -> None:
         """What a client says of itself, once a connection."""
@@ -535,6 +554,7 @@ class BrokerSide(asyncio.Protocol):
                     need = end - position
                     break
                 pending.popleft()
+                client.accepted += 1
                 position = end
                 continue
             size, correlation_id = _answer(data, position)
@@ -658,6 +678,8 @@ class BrokerSide(asyncio.Protocol):
             else:
                 body = route.whole
         else:
+            if route.answer is Answer.LOGIN and frame[9 if route.flexible_answer else 8 :].startswith(b"\0\0"):
+                self.client.accepted += 1
             return frame
         return (len(body) + 4).to_bytes(4) + frame[4:8] + body
 
@@ -741,14 +763,7 @@ def _acks(data: bytes, start: int, end: int, route: Route) -> int:
 
 
 def _acks_behind_tags(data: bytes, position: int, end: int) -> int:
-    from kafkawire.codec.varint import read_uvarint
-
-    count, position = read_uvarint(data, position)
-    for _ in range(count):
-        _, position = read_uvarint(data, position)
-        size, position = read_uvarint(data, position)
-        position += size
-    size, position = read_uvarint(data, position)
+    size, position = read_uvarint(data, naming.behind_tags(data, position))
     position += max(size - 1, 0)
     if position + 2 > end:
         raise IndexError

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from kafkastub.security.tls import Tls
 
 _MOST_ROUTES: Final = 4096
-"""Versions of APIs that are remembered, those that nobody has included."""
+"""Versions of APIs that are remembered while nobody has them; those that there are, always."""
 _CONNECT_SECONDS: Final = 30
 _LOOK_AGAIN: Final = 0.2
 """Seconds after which a cluster that does not answer yet is asked again."""
@@ -346,6 +346,10 @@ class Proxy:
     # --- what connections ask
 
     @property
+    def has_sasl(self) -> bool:
+        return self.upstream.has_sasl
+
+    @property
     def addresses(self) -> int:
         return self._places.changes
 
@@ -364,7 +368,7 @@ class Proxy:
     def _new_route(self, name: bytes) -> Route:
         route = Route(int.from_bytes(name[:2], signed=True), int.from_bytes(name[2:4], signed=True))
         self.observer.new_route(route)
-        if len(self._routes) < _MOST_ROUTES:
+        if route.known or len(self._routes) < _MOST_ROUTES:
             self._routes[name] = route
         return route
 

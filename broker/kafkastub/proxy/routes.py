@@ -29,6 +29,8 @@ class Answer(IntEnum):
     """Brokers at the end: Produce, Fetch, ShareFetch, ShareAcknowledge."""
     WHOLE = 3
     """It is read when all of it is there: ApiVersions, FindCoordinator, DescribeCluster."""
+    LOGIN = 4
+    """It passes when all of it is there, and says whether the client is known: SaslAuthenticate."""
 
 
 _TAILS_SINCE: Final = {
@@ -113,6 +115,8 @@ class Route:
             self.answer = Answer.PREFIX
         elif key in _WHOLE:
             self.answer = Answer.WHOLE
+        elif key == ApiKey.SASL_AUTHENTICATE:
+            self.answer = Answer.LOGIN
         elif version >= _TAILS_SINCE.get(key, 1 << 15):
             self.answer = Answer.TAIL
 

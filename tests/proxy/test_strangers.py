@@ -1,0 +1,161 @@
+"""What nobody has let in yet, and what is no broker of Kafka, costs the proxy no memory, no time and no log."""
+
+from __future__ import annotations
+
+import base64
+import logging
+import socket
+import struct
+import threading
+from collections.abc import Iterator
+from contextlib import suppress
+
+import pytest
+from confluent_kafka import Producer
+
+from kafkastub import KafkaProxy, KafkaStub
+from kafkawire.api import ApiKey
+from kafkawire.codec import encode
+from kafkawire.codec.varint import uvarint
+from kafkawire.framing import frame
+from kafkawire.header import request_header
+from kafkawire.messages.sasl_authenticate_request import SaslAuthenticateRequest
+from kafkawire.messages.sasl_handshake_request import SaslHandshakeRequest
+from tests.waiting import SECONDS, until
+
+WITH_SASL = {"security.protocol": "SASL_PLAINTEXT"}
+"""The proxy itself asks nothing then."""
+MUCH = 4 << 20
+HUGE = 1 << 30
+
+
+class Behind:
+    """In the place of a broker: notes what comes, and sends what it is told to."""
+
+    def __init__(self) -> None:
+        self.came = bytearray()
+        self.connections: list[socket.socket] = []
+        self._listening = socket.create_server(("127.0.0.1", 0))
+        self.at = f"127.0.0.1:{self._listening.getsockname()[1]}"
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self) -> None:
+        with suppress(OSError):
+            while True:
+                connection, _ = self._listening.accept()
+                self.connections.append(connection)
+                threading.Thread(target=self._read, args=(connection,), daemon=True).start()
+
+    def _read(self, connection: socket.socket) -> None:
+        with suppress(OSError):
+            while some := connection.recv(1 << 16):
+                self.came += some
+
+    def close(self) -> None:
+        self._listening.close()
+        for connection in self.connections:
+            connection.close()
+
+
+@pytest.fixture
+def behind() -> Iterator[Behind]:
+    broker = Behind()
+    yield broker
+    broker.close()
+
+
+def begun(key: int, version: int, size: int) -> bytes:
+    """The beginning of a request that has tags in its header, of which the first never ends."""
+    return struct.pack(">ihhih", size, key, version, 1, -1) + b"\x01\x00" + uvarint(size // 2)
+
+
+@pytest.mark.parametrize("journal", [False, True])
+@pytest.mark.parametrize(
+    ("key", "version"), [(ApiKey.PRODUCE, 9), (ApiKey.API_VERSIONS, 3), (ApiKey.SASL_AUTHENTICATE, 2)]
+)
+def test_a_huge_request_of_a_stranger_is_not_kept(behind: Behind, key: int, version: int, journal: bool) -> None:
+    with (
+        KafkaProxy(behind.at, command_config=WITH_SASL, journal=journal) as proxy,
+        socket.create_connection((proxy.host, proxy.port), SECONDS) as client,
+    ):
+        client.sendall(begun(key, version, HUGE) + bytes(MUCH))
+        until(lambda: len(behind.came) > MUCH, "what is sent arrives behind the proxy")
+
+
+@pytest.mark.parametrize(("key", "version"), [(ApiKey.PRODUCE, 9), (ApiKey.METADATA, 12)])
+def test_a_large_request_of_a_stranger_is_not_kept_for_a_rule(behind: Behind, key: int, version: int) -> None:
+    with KafkaProxy(behind.at, command_config=WITH_SASL, journal=False) as proxy:
+        proxy.faults.add(api=["Produce", "Metadata"], error="UNKNOWN_SERVER_ERROR")
+        with socket.create_connection((proxy.host, proxy.port), SECONDS) as client:
+            client.sendall(struct.pack(">ihhih", 100 << 20, key, version, 1, -1) + bytes(MUCH))
+            until(lambda: len(behind.came) > MUCH, "what is sent arrives behind the proxy")
+
+
+def test_a_produce_whose_header_is_no_header_passes(behind: Behind, caplog: pytest.LogCaptureFixture) -> None:
+    wrong = frame(struct.pack(">hhih", ApiKey.PRODUCE, 9, 1, -1) + b"\xff" * 30)
+    with (
+        caplog.at_level(logging.ERROR),
+        KafkaProxy(behind.at, command_config=WITH_SASL, journal=False) as proxy,
+        socket.create_connection((proxy.host, proxy.port), SECONDS) as client,
+    ):
+        client.sendall(wrong)
+        until(lambda: bytes(behind.came) == wrong, "the broker sees it")
+    assert not caplog.records
+
+
+def test_a_header_that_goes_back_and_forth_stops_nobody(behind: Behind) -> None:
+    """Tags whose sizes are negative: behind each is the one in front of it."""
+    tags = b"\xff\xff\xff\xff\x07" + b"\x00" + b"\xfa\xff\xff\xff\x0f"
+    endless = frame(struct.pack(">hhih", ApiKey.PRODUCE, 9, 1, -1) + tags + bytes(20))
+    with (
+        KafkaProxy(behind.at, command_config=WITH_SASL, journal=False) as proxy,
+        socket.create_connection((proxy.host, proxy.port), SECONDS) as client,
+    ):
+        client.sendall(endless)
+        until(lambda: bytes(behind.came) == endless, "the broker sees it")
+
+
+@pytest.mark.parametrize("claims", [b"[]", b"3", b"[" * 100_000])
+def test_a_token_without_claims_passes(behind: Behind, caplog: pytest.LogCaptureFixture, claims: bytes) -> None:
+    token = b"n,,\x01auth=Bearer h." + base64.urlsafe_b64encode(claims) + b".s\x01\x01"
+    handshake = frame(
+        request_header(ApiKey.SASL_HANDSHAKE, 1, 1, None, False), encode(SaslHandshakeRequest("OAUTHBEARER"), 1)
+    )
+    login = frame(
+        request_header(ApiKey.SASL_AUTHENTICATE, 1, 2, None, False), encode(SaslAuthenticateRequest(token), 1)
+    )
+    with (
+        caplog.at_level(logging.ERROR),
+        KafkaProxy(behind.at, command_config=WITH_SASL) as proxy,
+        socket.create_connection((proxy.host, proxy.port), SECONDS) as client,
+    ):
+        client.sendall(handshake + login)
+        until(lambda: bytes(behind.came) == handshake + login, "the broker sees it")
+    assert not caplog.records
+
+
+def test_requests_that_nobody_knows_are_not_remembered_in_the_place_of_others(behind: Behind) -> None:
+    with KafkaProxy(behind.at, command_config=WITH_SASL, journal=False) as proxy:
+        with socket.create_connection((proxy.host, proxy.port), SECONDS) as client:
+            unknown = b"".join(frame(struct.pack(">hhi", 1000, version, 1)) for version in range(6000))
+            client.sendall(unknown)
+            until(lambda: len(behind.came) == len(unknown), "all of it arrives")
+        routes = proxy._proxy().route
+        name = struct.pack(">hh", ApiKey.METADATA, 12)
+        assert routes(name) is routes(name)
+
+
+@pytest.mark.parametrize("mechanism", ["PLAIN", "SCRAM-SHA-256"])
+def test_a_large_request_of_somebody_who_has_logged_in_meets_a_rule(mechanism: str) -> None:
+    with (
+        KafkaStub(topics={"t": 1}, users={"alice": "secret"}, config={"message.max.bytes": 1 << 24}) as stub,
+        KafkaProxy(stub.bootstrap_servers, command_config=WITH_SASL) as proxy,
+    ):
+        login = {"sasl.mechanism": mechanism, "sasl.username": "alice", "sasl.password": "secret"}
+        producer = Producer(
+            {"bootstrap.servers": proxy.bootstrap_servers, "message.max.bytes": 1 << 24, **WITH_SASL, **login}
+        )
+        with proxy.faults.add(api="Produce", error="NOT_LEADER_OR_FOLLOWER", times=1) as fault:
+            producer.produce("t", bytes(MUCH))
+            assert producer.flush(SECONDS) == 0
+            assert fault.hits == 1
