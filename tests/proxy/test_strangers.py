@@ -14,11 +14,14 @@ import pytest
 from confluent_kafka import Producer
 
 from kafkastub import KafkaProxy, KafkaStub
+from kafkastub.proxy import naming
 from kafkawire.api import ApiKey
 from kafkawire.codec import encode
 from kafkawire.codec.varint import uvarint
 from kafkawire.framing import frame
 from kafkawire.header import request_header
+from kafkawire.messages.metadata_request import MetadataRequest
+from kafkawire.messages.metadata_response import MetadataResponse, MetadataResponseBroker
 from kafkawire.messages.sasl_authenticate_request import SaslAuthenticateRequest
 from kafkawire.messages.sasl_handshake_request import SaslHandshakeRequest
 from tests.waiting import SECONDS, until
@@ -159,3 +162,70 @@ def test_a_large_request_of_somebody_who_has_logged_in_meets_a_rule(mechanism: s
             producer.produce("t", bytes(MUCH))
             assert producer.flush(SECONDS) == 0
             assert fault.hits == 1
+
+
+def metadata(brokers: list[MetadataResponseBroker]) -> bytes:
+    answer = MetadataResponse(brokers=brokers, cluster_id="c", controller_id=1, topics=[])
+    return frame((1).to_bytes(4) + b"\0", encode(answer, 12))
+
+
+def ask_metadata(client: socket.socket) -> None:
+    client.sendall(frame(request_header(ApiKey.METADATA, 12, 1, None, True), encode(MetadataRequest(topics=[]), 12)))
+
+
+@pytest.mark.parametrize(("key", "version"), [(ApiKey.API_VERSIONS, 3), (ApiKey.METADATA, 12)])
+def test_an_answer_that_ends_too_early_ends_the_connection_in_a_sentence(
+    behind: Behind, caplog: pytest.LogCaptureFixture, key: int, version: int
+) -> None:
+    with (
+        caplog.at_level(logging.ERROR),
+        KafkaProxy(behind.at, command_config=WITH_SASL, journal=False) as proxy,
+        socket.create_connection((proxy.host, proxy.port), SECONDS) as client,
+    ):
+        client.sendall(frame(request_header(key, version, 1, None, True)))
+        until(lambda: behind.came, "the broker is asked")
+        behind.connections[-1].sendall(frame((1).to_bytes(4)))
+        with suppress(ConnectionResetError):
+            assert client.recv(1) == b""
+    assert [record.name for record in caplog.records] == ["kafkastub"]
+
+
+def test_the_brokers_of_a_long_answer_are_read_a_few_times(behind: Behind, monkeypatch: pytest.MonkeyPatch) -> None:
+    count, looked = 200_000, []
+    read = naming._metadata_prefix
+
+    def counted(data: bytes, *others: object) -> object:
+        looked.append(len(data))
+        return read(data, *others)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(naming, "_metadata_prefix", counted)
+    answer = metadata([MetadataResponseBroker(1, "127.0.0.1", 9092)] * count)
+    with (
+        KafkaProxy(behind.at, command_config=WITH_SASL, journal=False) as proxy,
+        socket.create_connection((proxy.host, proxy.port), SECONDS) as client,
+    ):
+        ask_metadata(client)
+        until(lambda: behind.came, "the broker is asked")
+        for at in range(0, len(answer), 4096):
+            behind.connections[-1].sendall(answer[at : at + 4096])
+        with client.makefile("rb") as stream:
+            assert len(stream.read(int.from_bytes(stream.read(4)))) > len(answer) - count * 2
+    assert sum(looked) < 4 * len(answer)
+
+
+@pytest.mark.parametrize(("host", "port"), [("127.0.0.1", 99_999), ("a" * 70 + ".example", 9092)])
+def test_a_node_whose_address_is_none_cannot_be_reached(behind: Behind, host: str, port: int) -> None:
+    with (
+        KafkaProxy(behind.at, command_config=WITH_SASL, journal=False) as proxy,
+        socket.create_connection((proxy.host, proxy.port), SECONDS) as client,
+    ):
+        ask_metadata(client)
+        until(lambda: behind.came, "the broker is asked")
+        behind.connections[-1].sendall(metadata([MetadataResponseBroker(7, host, port)]))
+        client.recv(4)
+        until(lambda: len(proxy.ports) == 2, "the node has a place")
+        with (
+            socket.create_connection((proxy.host, proxy.ports[1]), SECONDS) as other,
+            suppress(ConnectionResetError),
+        ):
+            assert other.recv(1) == b""

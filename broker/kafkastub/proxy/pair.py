@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
 from kafkastub.handlers.context import ConnectionInfo
 from kafkastub.proxy import naming
+from kafkastub.proxy.places import UNREACHABLE
 from kafkastub.proxy.routes import Answer, Route
 from kafkastub.proxy.under_way import Pending
 from kafkastub.proxy.walking import TailFinder
@@ -152,8 +153,9 @@ class ClientSide(asyncio.Protocol):
     async def _connect(self) -> None:
         try:
             await self.owner.connect(self.place, lambda: BrokerSide(self))
-        except OSError as error:
-            self.owner.warn(f"{self.place.address} cannot be reached: {error.strerror or error}", self.info.peer)
+        except UNREACHABLE as error:
+            why = getattr(error, "strerror", None) or error
+            self.owner.warn(f"{self.place.address} cannot be reached: {why}", self.info.peer)
             self.place.failed()
             self.transport.abort()
 
@@ -512,7 +514,7 @@ class BrokerSide(asyncio.Protocol):
             self._held = 0
         try:
             self._cut(data)
-        except (MalformedMessage, ValueError) as error:
+        except (*_TOO_SHORT, ValueError) as error:
             self._confused(str(error))
 
     def _confused(self, why: str) -> None:
@@ -607,7 +609,7 @@ class BrokerSide(asyncio.Protocol):
             if how is Answer.PREFIX and not whole:
                 found = naming.metadata_prefix(data, position + 8, route.version, client.owner.told)
                 if found is None:
-                    need = length - position + _MOST_OF_HEAD
+                    need = min(4 + size, 2 * (length - position) + _MOST_OF_HEAD)
                     break
                 pending.popleft()
                 client.owner.seen(found.brokers)

@@ -19,6 +19,8 @@ _BACKLOG: Final = 1024
 _LOOK_AGAIN: Final = 0.5
 """Seconds after which we look whether a node is back."""
 UNKNOWN_NODE: Final = -1
+UNREACHABLE: Final = (OSError, ValueError, OverflowError)
+"""What it raises to connect to what a cluster says of a node: it may name a host, or a port, that there cannot be."""
 
 Factory = Callable[["Place"], asyncio.Protocol]
 
@@ -111,7 +113,7 @@ class Place:
             transport, _ = await asyncio.wait_for(
                 self._loop.create_connection(asyncio.Protocol, self.host, self.port), _LOOK_AGAIN
             )
-        except (OSError, TimeoutError):
+        except UNREACHABLE:
             return False
         transport.abort()
         return True
