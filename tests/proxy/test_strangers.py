@@ -164,6 +164,20 @@ def test_a_large_request_of_somebody_who_has_logged_in_meets_a_rule(mechanism: s
             assert fault.hits == 1
 
 
+def test_who_asks_and_asks_is_read_on_when_he_has_answers(behind: Behind) -> None:
+    one = frame(struct.pack(">hhi", ApiKey.LIST_GROUPS, 0, 1))
+    with (
+        KafkaProxy(behind.at, command_config=WITH_SASL, journal=False) as proxy,
+        socket.create_connection((proxy.host, proxy.port), 1) as client,
+    ):
+        with pytest.raises(TimeoutError):
+            client.sendall(one * 2_000_000)
+        came = len(behind.came)
+        assert 10_000 <= came // len(one) < 100_000
+        behind.connections[-1].sendall(frame((1).to_bytes(4) + bytes(2)) * (came // len(one)))
+        until(lambda: len(behind.came) > came, "more of them")
+
+
 def metadata(brokers: list[MetadataResponseBroker]) -> bytes:
     answer = MetadataResponse(brokers=brokers, cluster_id="c", controller_id=1, topics=[])
     return frame((1).to_bytes(4) + b"\0", encode(answer, 12))

@@ -5,7 +5,7 @@ its request passes (`Pending`). While nobody watches and no rule is there, a chu
 
 A connection is muted while a fault has one of its requests, as Kafka mutes a channel while it serves one; nothing
 behind that request is sent on. Whoever does not read is not read for: each side stops reading while the other has more
-than `_WRITE_LIMIT` bytes to send.
+than `_WRITE_LIMIT` bytes to send, and nobody asks on while `_MOST_UNDER_WAY` of his requests have no answer.
 """
 
 from __future__ import annotations
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 _WRITE_LIMIT: Final = 1 << 19
 _HOLD_LIMIT: Final = 1 << 18
 """Bytes that a muted client has sent, from which it is no longer read."""
+_MOST_UNDER_WAY: Final = 10_000
+"""Requests of a client that are not answered, from which it is no longer read."""
 _SMALL_ANSWER: Final = 1 << 16
 """Bytes of an answer that is looked at as a whole, where it is there as a whole."""
 LARGEST_WHOLE: Final = 1 << 27
@@ -175,12 +177,12 @@ class ClientSide(asyncio.Protocol):
             self._chunks.append(data)
             self._held += len(data)
             if self.muted or self._held < self._need:
-                self._pace()
+                self.pace()
                 return
             data = self._joined()
         elif self.muted:
             self._hold(data, 0)
-            self._pace()
+            self.pace()
             return
         self._cut(data)
 
@@ -240,9 +242,9 @@ class ClientSide(asyncio.Protocol):
         self._held = 0
         return data
 
-    def _pace(self) -> None:
+    def pace(self) -> None:
         """Read on, or do not."""
-        full = self._unread or (self.muted and self._held > _HOLD_LIMIT)
+        full = self._unread or (self.muted and self._held > _HOLD_LIMIT) or len(self.pending) > _MOST_UNDER_WAY
         if self._reading == full and not self.transport.is_closing():
             self._reading = not full
             if full:
@@ -253,7 +255,7 @@ class ClientSide(asyncio.Protocol):
     def unread(self, is_so: bool) -> None:
         """Whether the broker has more to read than it reads."""
         self._unread = is_so
-        self._pace()
+        self.pace()
 
     def mute(self) -> None:
         """Nothing behind the request that is looked at is sent on."""
@@ -269,7 +271,7 @@ class ClientSide(asyncio.Protocol):
             return
         if self._held and self._held >= self._need:
             self._cut(self._joined())
-        self._pace()
+        self.pace()
 
     def _send_eof(self) -> None:
         broker = self.broker
@@ -385,7 +387,9 @@ class ClientSide(asyncio.Protocol):
             broker.transport.write(data if position == length else data[first:position])
         if position < length:
             self._hold(data[position:] if position else data, need)
-            self._pace()
+            self.pace()
+        elif len(pending) > _MOST_UNDER_WAY:
+            self.pace()
 
     def _frame_has_passed(self) -> None:
         kept, self._kept = self._kept, None
@@ -516,6 +520,8 @@ class BrokerSide(asyncio.Protocol):
             self._cut(data)
         except (*_TOO_SHORT, ValueError) as error:
             self._confused(str(error))
+        if not self.client._reading:
+            self.client.pace()
 
     def _confused(self, why: str) -> None:
         """What comes is not what a broker of Kafka would answer."""
