@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import signal
@@ -87,6 +88,28 @@ def test_a_full_disk_ends_the_journal_and_not_the_broker(tmp_path: Path) -> None
             ring.add([b"\0\x0c\0\0\0\0\0\1\0\0", 0, 10, b"", None, 0, 1, 2, Outcome.REPLY, None])
     assert [os.strerror(error.errno or 0) for error in told] == ["No space left on device"]
     assert len(ring) == 3
+
+
+def test_a_disk_that_takes_half_an_entry_ends_the_journal_there(tmp_path: Path) -> None:
+    """What comes when there is room again would be behind half a line: nobody could read it, or what is in front."""
+
+    class Filling(io.FileIO):
+        full = False
+
+        def write(self, data: Any) -> int:
+            return super().write(data[: len(data) // 2] if self.full else data)
+
+    ring, told = Ring(100, 1 << 20), deque[OSError]()
+    disk = DiskJournal(tmp_path, ring, lambda _: None, told.append)
+    disk._file.close()
+    disk._file = file = Filling(journal_files(tmp_path)[0], "w")  # type: ignore[assignment]
+    for full in (False, True, False):
+        if not file.closed:
+            file.full = full
+        ring.add([b"\0\x0c\0\0\0\0\0\1\0\0", 0, 10, b"", None, 0, 1, 2, Outcome.REPLY, None])
+    disk.close()
+    assert [row["sequence"] for row in read_rows(tmp_path)] == [0]
+    assert [os.strerror(error.errno or 0) for error in told] == ["No space left on device"]
 
 
 def test_a_directory_with_a_journal_is_refused(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ them are there after a kill; a torn last line is ignored when it is read.
 from __future__ import annotations
 
 import base64
+import errno
 import json
 import os
 from collections.abc import Callable, Iterator
@@ -102,7 +103,8 @@ class DiskJournal:
             if self._size and self._size + len(written) > self._file_bytes and newest:
                 self._file.close()
                 self._begin(max(self._begun + 1, self._ring.total - 1))
-            self._file.write(written)
+            if self._file.write(written) < len(written):  # what is written behind half a line could not be read
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             self._size += len(written)
         except OSError as error:
             self.close()
