@@ -54,7 +54,7 @@ class KafkaProxy:
         advertised: "HOST:PORT" that clients are told of the first, where that is something else.
         journal: as of `KafkaStub`; so are `journal_entries`, `control_port`, `control_host`, `control_allowed_hosts`,
             `control_token`, `chaos` and `chaos_level`.
-        journal_bytes: how much of the journal is kept in a directory; None: all of it.
+        journal_bytes: how much of the journal is kept in a directory, about 1 GiB by default.
         drain: seconds that requests under way have at the end.
     """
 
