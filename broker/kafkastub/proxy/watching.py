@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from kafkastub.journal.redact import may_be_token
 from kafkastub.journal.ring import Outcome as Became
-from kafkastub.journal.ring import Ring
 from kafkastub.proxy.acting import Faulty
 from kafkastub.proxy.sessions import FetchSessions
+from kafkastub.server.watching.switches import Switches
 from kafkawire.api import ApiKey
 from kafkawire.codec import decode_from
 from kafkawire.errors import ErrorCode, MalformedMessage
 from kafkawire.header import read_request_header
 
 if TYPE_CHECKING:
-    from kafkastub.faults import Chaos, Plan
+    from kafkastub.faults import Plan
     from kafkastub.handlers.context import ConnectionInfo
     from kafkastub.proxy.routes import Route
     from kafkastub.proxy.under_way import Client, Pending
@@ -61,7 +61,7 @@ class Fired:
             self.fired[name] = self.fired.get(name, 0) + 1
 
 
-class Watching:
+class Watching(Switches):
     """One a proxy. Belongs to the proxy's thread."""
 
     def __init__(
@@ -75,43 +75,24 @@ class Watching:
         """`switch` is told whether there is anything to watch; `learn` is given answers to Metadata; `has_sasl`:
         whether clients log in, so that what is no request may be a token.
         """
+        super().__init__()
         self._has_sasl = has_sasl
         self._routes = routes
         self._now_ms = now_ms
         self._switch_to = switch
         self._learn = learn
         self.faults = Fired()
-        self.ring: Ring | None = None
-        self.metrics: Metrics | None = None
-        self.plan: Plan | _RulesAndChaos | None = None
         self.sessions = FetchSessions()
-        self._rules: Plan | None = None
-        self._chaos: Chaos | None = None
         self._follows_sessions = False
         """Whether a rule is about topics or partitions that fetch."""
 
-    def set_journal(self, ring: Ring | None) -> None:
-        self.ring = ring
-        self._switch()
-
-    def set_metrics(self, metrics: Metrics | None) -> None:
-        self.metrics = metrics
-        self._switch()
-
     def set_plan(self, plan: Plan | None) -> None:
         """These are the fault rules now. A plan that has changed is given again."""
-        self._rules = plan
         armed = () if plan is None else plan.rules()
         self._follows_sessions = any(ApiKey.FETCH in one.apis and one.wanted.topical for one in armed)
-        self._switch()
-
-    def set_chaos(self, chaos: Chaos | None) -> None:
-        """Who meets no rule meets this."""
-        self._chaos = chaos
-        self._switch()
+        super().set_plan(plan)
 
     def _switch(self) -> None:
-        self.plan = self._rules if self._chaos is None else _RulesAndChaos(self._rules, self._chaos)
         for route in self._routes():
             self.new_route(route)
         watched = self.ring is not None or self.metrics is not None or self.plan is not None
@@ -250,24 +231,3 @@ def _anew() -> Action:
 def _is_good(route: Route, reply: bytes) -> bool:
     at = 9 if route.flexible_answer else 8
     return reply[at : at + 2] == b"\0\0"
-
-
-class _RulesAndChaos:
-    """The fault rules, if there are any, and chaos for those whom none of them meets: a `Plan`."""
-
-    def __init__(self, rules: Plan | None, chaos: Chaos) -> None:
-        self._rules = rules
-        self._chaos = chaos
-
-    def concerns(self, key: ApiKey) -> bool:
-        return self._chaos.concerns(key) or (self._rules is not None and self._rules.concerns(key))
-
-    def match(self, route: Any, context: Any, request: Any) -> Action | None:
-        if self._rules is not None and self._rules.concerns(route.key):
-            action = self._rules.match(route, context, request)
-            if action is not None:
-                return action
-        return self._chaos.match(route, request) if self._chaos.concerns(route.key) else None
-
-    def never_matches(self, route: Any, request: Any) -> bool:
-        return False

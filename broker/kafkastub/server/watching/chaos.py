@@ -1,4 +1,4 @@
-"""Chaos in front of the handlers, and what moves because of it."""
+"""What chaos has to offer, and what moves because of it."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ import asyncio
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
-from kafkastub.handlers.context import RequestContext
 from kafkastub.server.routes import Route
-from kafkastub.server.watching.faults import Action, Plan
+from kafkastub.server.watching.faults import Action
 from kafkastub.state.leadership import move_leader
 from kafkastub.views.groups import end_session
 from kafkawire.api import ApiKey
@@ -39,30 +38,6 @@ class Move(Protocol):
     def draw(self) -> float: ...
     @property
     def second_draw(self) -> float: ...
-
-
-class ChaoticPlan:
-    """The fault rules, if there are any, and chaos for those whom none of them meets: a `Plan`."""
-
-    def __init__(self, rules: Plan | None, chaos: Chaos) -> None:
-        self._rules = rules
-        self._chaos = chaos
-
-    def concerns(self, key: ApiKey) -> bool:
-        return self._chaos.concerns(key) or (self._rules is not None and self._rules.concerns(key))
-
-    def match(self, route: Route, context: RequestContext, request: Message) -> Action | None:
-        if self._rules is not None and self._rules.concerns(route.key):
-            action = self._rules.match(route, context, request)
-            if action is not None:
-                return action
-        return self._chaos.match(route, request) if self._chaos.concerns(route.key) else None
-
-    def never_matches(self, route: Route, request: Message) -> bool:
-        if self._chaos.concerns(route.key):
-            return False
-        rules = self._rules
-        return rules is None or not rules.concerns(route.key) or rules.never_matches(route, request)
 
 
 class Moving(Protocol):

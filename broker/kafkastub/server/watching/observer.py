@@ -34,15 +34,14 @@ from kafkastub.handlers.context import ConnectionInfo
 from kafkastub.handlers.outcome import CLOSE, Deferred, Outcome
 from kafkastub.handlers.registry import Handler
 from kafkastub.journal.ring import Outcome as Became
-from kafkastub.journal.ring import Reply, Ring, reply_size
+from kafkastub.journal.ring import Reply, reply_size
 from kafkastub.layers.fast_paths.contract import IsClear, Memory, always_clear
 from kafkastub.layers.fast_paths.table import FAST_PATHS
 from kafkastub.server.clock import Clock
 from kafkastub.server.dispatch import Dispatcher
 from kafkastub.server.routes import Exchange, Route
-from kafkastub.server.watching.chaos import Chaos, ChaoticPlan
 from kafkastub.server.watching.faults import HANG_UP, NOTHING, Faulted, FaultInjector, Plan
-from kafkastub.server.watching.metrics import Metrics
+from kafkastub.server.watching.switches import Switches
 from kafkawire.codec import Parts
 from kafkawire.schema import Message
 
@@ -63,43 +62,19 @@ class _OpenEntry:
         """In the journal; -1 where there was none at the time."""
 
 
-class Observer:
+class Observer(Switches):
     """One a dispatcher. Does nothing until it is given a journal, metrics or a plan."""
+
+    plan: Plan | None
 
     def __init__(
         self, dispatcher: Dispatcher, clock: Clock, loop: asyncio.AbstractEventLoop, rearm: Callable[[], None]
     ) -> None:
         """`rearm` sets the broker's timer to the state's next deadline."""
+        super().__init__()
         self._dispatcher = dispatcher
         self._clock = clock
         self.faults = FaultInjector(dispatcher, clock, loop, rearm)
-        self.ring: Ring | None = None
-        self.metrics: Metrics | None = None
-        self.plan: Plan | None = None
-        self._rules: Plan | None = None
-        self._chaos: Chaos | None = None
-
-    def set_journal(self, ring: Ring | None) -> None:
-        self.ring = ring
-        self._switch()
-
-    def set_metrics(self, metrics: Metrics | None) -> None:
-        self.metrics = metrics
-        self._switch()
-
-    def set_plan(self, plan: Plan | None) -> None:
-        """These are the fault rules now. A plan that has changed is given again."""
-        self._rules = plan
-        self._plan_now()
-
-    def set_chaos(self, chaos: Chaos | None) -> None:
-        """Who meets no rule meets this."""
-        self._chaos = chaos
-        self._plan_now()
-
-    def _plan_now(self) -> None:
-        self.plan = self._rules if self._chaos is None else ChaoticPlan(self._rules, self._chaos)
-        self._switch()
 
     def follow(self, dispatcher: Dispatcher) -> None:
         """Another dispatcher takes the place of the one that was watched: journal, metrics and faults go on there."""
