@@ -12,11 +12,13 @@ from kafkastub.stub.errors import RecordsTimeout, TopicError
 from kafkawire.errors import ErrorCode, KafkaError
 
 if TYPE_CHECKING:
+    from kafkastub.client.records import Found
     from kafkastub.server.broker import Broker
     from kafkastub.stub.runner import Runner
     from kafkastub.views.records import LogRecord, Stretch
 
 T = TypeVar("T")
+R = TypeVar("R", "LogRecord", "Found")
 
 ISOLATION: Final = ("read_uncommitted", "read_committed")
 _NEVER: Final = 1 << 62
@@ -67,9 +69,8 @@ class StubRecords:
         from kafkawire.records import NewRecord
 
         _check_text("topic", topic)
-        record_key, record_value = _content("key", key), _content("value", value)
-        given = headers.items() if isinstance(headers, Mapping) else headers
-        pairs = tuple((name.encode(), _content(f"header {name!r}", each)) for name, each in given)
+        record_key, record_value = content("key", key), content("value", value)
+        pairs = header_pairs(headers)
         if partition is not None:
             _check_number("partition", partition)
         if timestamp is not None:
@@ -117,7 +118,7 @@ class StubRecords:
         broker = self._runner.running()
         found = self._refusing(lambda: _stretches(broker, topic, partition, offset, committed))
         told = (record for each in found for record in decoded(each, committed=committed))
-        return [_deserialized(record, deserializer, key_deserializer) for record in told]
+        return [deserialized(record, deserializer, key_deserializer) for record in told]
 
     def wait(
         self,
@@ -238,7 +239,8 @@ def _stretches(broker: Broker, name: str, index: int | None, offset: int, commit
     return [stretch(broker.state, name, each, offset, committed=committed) for each in indexes]
 
 
-def _deserialized(record: LogRecord, value: Deserializer | None, key: Deserializer | None) -> LogRecord:
+def deserialized(record: R, value: Deserializer | None, key: Deserializer | None) -> R:
+    """With what these make of value and key."""
     try:
         if value is not None and record.value is not None:
             record = record._replace(value=value(record.value))
@@ -250,16 +252,23 @@ def _deserialized(record: LogRecord, value: Deserializer | None, key: Deserializ
     return record
 
 
-def _shown(record: LogRecord) -> str:
+def _shown(record: LogRecord | Found) -> str:
     return f"{record.topic}-{record.partition}@{record.offset} key={record.key!r} value={record.value!r:.200}"
 
 
-def _content(what: str, given: Content) -> bytes | None:
+def content(what: str, given: Content) -> bytes | None:
+    """Of a record. Raises TypeError."""
     if isinstance(given, str):
         return given.encode()
     if given is None or isinstance(given, bytes):
         return given
     raise TypeError(f"{what} is {type(given).__name__}: bytes, a text or None is wanted")
+
+
+def header_pairs(headers: Headers) -> tuple[tuple[bytes, bytes | None], ...]:
+    """As a batch has them. Raises TypeError."""
+    given = headers.items() if isinstance(headers, Mapping) else headers
+    return tuple((name.encode(), content(f"header {name!r}", each)) for name, each in given)
 
 
 def _check_text(name: str, given: object) -> None:

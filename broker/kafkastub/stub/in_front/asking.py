@@ -128,13 +128,12 @@ class AskedRecords:
     ) -> Produced:
         """As `stub.records.produce`. Raises KeyError, TopicError, TypeError."""
         from kafkastub.client import records
-        from kafkastub.stub.records import Produced
+        from kafkastub.stub.records import Produced, content, header_pairs
         from kafkawire.murmur2 import partition_of_key
         from kafkawire.records import NewRecord
 
-        record_key, record_value = _content("key", key), _content("value", value)
-        given = headers.items() if isinstance(headers, Mapping) else headers
-        pairs = tuple((name.encode(), _content(f"header {name!r}", each)) for name, each in given)
+        record_key, record_value = content("key", key), content("value", value)
+        pairs = header_pairs(headers)
         stamp = int(time.time() * 1000) if timestamp is None else timestamp
         with self._asked.client(f"topic {topic!r}") as client:
             index = partition
@@ -156,13 +155,13 @@ class AskedRecords:
         key_deserializer: Deserializer | None = None,
     ) -> list[Found]:
         """As `stub.records(…)`. Raises KeyError, ValueError, TypeError."""
-        from kafkastub.stub.records import ISOLATION
+        from kafkastub.stub.records import ISOLATION, deserialized
 
         if isolation not in ISOLATION:
             raise ValueError(f"isolation={isolation!r}: {' or '.join(ISOLATION)} is wanted")
         with self._asked.client(f"topic {topic!r}") as client:
             found = _records(client, topic, partition, offset, isolation == "read_committed")
-        return [_deserialized(one, deserializer, key_deserializer) for one in found]
+        return [deserialized(one, deserializer, key_deserializer) for one in found]
 
     def wait(
         self,
@@ -348,19 +347,3 @@ def _group(client: Client, group: str) -> Any:
         if error.code in (ErrorCode.GROUP_ID_NOT_FOUND, ErrorCode.COORDINATOR_NOT_AVAILABLE):
             return None
         raise
-
-
-def _content(what: str, given: Content) -> bytes | None:
-    if isinstance(given, str):
-        return given.encode()
-    if given is None or isinstance(given, bytes):
-        return given
-    raise TypeError(f"{what} is {type(given).__name__}: bytes, a text or None is wanted")
-
-
-def _deserialized(record: Found, value: Deserializer | None, key: Deserializer | None) -> Found:
-    if value is not None and record.value is not None:
-        record = record._replace(value=value(record.value))
-    if key is not None and record.key is not None:
-        record = record._replace(key=key(record.key))
-    return record
