@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import statistics
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -53,7 +54,8 @@ def all_three() -> Iterator[list[Contestant]]:
 
 
 def latency(contestants: list[Contestant], rounds: int) -> None:
-    """p50 of a request that waits for the one before, in microseconds."""
+    """p50 of a request that waits for the one before, in microseconds, and what a proxy itself works for one."""
+    processes = {one.name: one.process for one in contestants if one.name.startswith("proxy")}
     batch = build_batch([NewRecord(None, bytes(1024), 0)])
     data = PartitionProduceData(index=0, records=batch)
     requests: dict[str, tuple[Message, int]] = {
@@ -80,16 +82,32 @@ def latency(contestants: list[Contestant], rounds: int) -> None:
         try:
             for name, (request, version) in requests.items():
                 took: dict[str, list[int]] = {one: [] for one in clients}
+                busy = dict.fromkeys(processes, 0)
                 for _ in range(rounds):
                     for one, client in clients.items():
+                        worked = _busy_ns(processes.get(one))
                         for _ in range(BATCH):
                             began = perf_counter_ns()
                             client.ask(request, version)
                             took[one].append(perf_counter_ns() - began)
+                        if one in busy:
+                            busy[one] += _busy_ns(processes[one]) - worked
                 told = "  ".join(f"{one} {statistics.median(values) / 1000:.0f} us" for one, values in took.items())
                 print(f"{name:<20} {told}", flush=True)
+                each = "  ".join(f"{one} {ns / rounds / BATCH / 1000:.0f} us" for one, ns in busy.items())
+                print(f"{'  processor time':<20} {each}", flush=True)
         finally:
             delete_topic(first, "bench-proxy")
+
+
+def _busy_ns(process: subprocess.Popen[str] | None) -> int:
+    """What its first thread, which has the loop, has had of a processor."""
+    if process is None:
+        return 0
+    try:
+        return int(Path(f"/proc/{process.pid}/schedstat").read_text().split()[0])
+    except OSError:
+        raise Unavailable("processor time is read from /proc, which is not here") from None
 
 
 def throughput(contestants: list[Contestant], rounds: int, records: int, clients: int) -> None:
