@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import base64
+import errno
 import logging
+import os
 import socket
 import struct
 import threading
@@ -14,7 +16,9 @@ import pytest
 from confluent_kafka import Producer
 
 from kafkastub import KafkaProxy, KafkaStub
+from kafkastub.client import Client
 from kafkastub.proxy import naming
+from kafkastub.proxy.places import Place
 from kafkawire.api import ApiKey
 from kafkawire.codec import encode
 from kafkawire.codec.varint import uvarint
@@ -176,6 +180,24 @@ def test_who_asks_and_asks_is_read_on_when_he_has_answers(behind: Behind) -> Non
         assert 10_000 <= came // len(one) < 100_000
         behind.connections[-1].sendall(frame((1).to_bytes(4) + bytes(2)) * (came // len(one)))
         until(lambda: len(behind.came) > came, "more of them")
+
+
+def test_a_node_is_there_while_the_proxy_has_no_descriptors_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which whoever opens enough connections brings about: others are let in as soon as there are some again."""
+
+    async def connect(*_: object) -> None:
+        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+
+    shut: list[Place] = []
+    with KafkaStub() as stub, KafkaProxy(stub.bootstrap_servers) as proxy:
+        with monkeypatch.context() as patch:
+            patch.setattr(proxy._proxy(), "connect", connect)
+            patch.setattr(Place, "shut", lambda place: shut.append(place))
+            with socket.create_connection((proxy.host, proxy.port), SECONDS) as client, suppress(ConnectionResetError):
+                assert client.recv(1) == b""
+        assert not shut
+        with Client(proxy.bootstrap_servers) as asking:
+            asking.connection().negotiate()
 
 
 def metadata(brokers: list[MetadataResponseBroker]) -> bytes:

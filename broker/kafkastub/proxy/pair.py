@@ -11,6 +11,7 @@ than `_WRITE_LIMIT` bytes to send, and nobody asks on while `_MOST_UNDER_WAY` of
 from __future__ import annotations
 
 import asyncio
+import errno
 import socket
 import struct
 from collections import deque
@@ -58,6 +59,8 @@ _LONGEST_HEAD: Final = 1 << 17
 _LONGEST_LOGIN: Final = 1 << 19
 """Bytes of a request of somebody who has not logged in (Kafka's sasl.server.max.receive.size): of a larger one nothing
 is kept, for the broker closes the connection."""
+_OUR_OWN: Final = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM, errno.EADDRNOTAVAIL)
+"""Why no connection can be made though the node may be there."""
 _TOKENS: Final = {"PLAIN": 1, "OAUTHBEARER": 1, "SCRAM-SHA-256": 2, "SCRAM-SHA-512": 2}
 """Tokens that a client sends without a header behind SaslHandshake 0."""
 _MANY: Final = -1
@@ -158,7 +161,8 @@ class ClientSide(asyncio.Protocol):
         except UNREACHABLE as error:
             why = getattr(error, "strerror", None) or error
             self.owner.warn(f"{self.place.address} cannot be reached: {why}", self.info.peer)
-            self.place.failed()
+            if getattr(error, "errno", None) not in _OUR_OWN:
+                self.place.failed()
             self.transport.abort()
 
     def broker_here(self, broker: BrokerSide) -> None:
