@@ -23,10 +23,10 @@ ROOTS = {
     "pipeline": "kafkastub_pipeline",
 }
 """The source roots, and the package in each."""
-MOST_OF_THE_WHEEL = 2_300_000
-"""Bytes; it has 1,950,000 (and a third of that are the cases of `kafkastub conform`)."""
-MOST_OF_THE_SDIST = 1_700_000
-"""Bytes; it has 1,380,000."""
+MOST_OF_THE_WHEEL = 3_000_000
+"""Bytes. It has 2,340,000 since the proxy came: a quarter of that is the suite of `kafkastub conform`, a tenth the page."""
+MOST_OF_THE_SDIST = 2_100_000
+"""Bytes. It has 1,610,000."""
 
 
 @pytest.mark.parametrize("epoch", [None, 1_000_000_000])
