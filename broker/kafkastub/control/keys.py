@@ -40,12 +40,17 @@ class Keys:
         self.page = secrets.token_urlsafe(24)
         """What our page sends along; another one in every process."""
 
+    @property
+    def has_token(self) -> bool:
+        """Whether one was given at the start."""
+        return self._token is not None
+
     def check(self, method: str, path: str, headers: Mapping[bytes, bytes]) -> None:
         """Raises Problem for a request that lacks what it needs."""
         reads = method in READS
         if self._token is not None:
             if not reads or _SECRETS.fullmatch(path):
-                self._check_token(headers.get(b"authorization", b""))
+                self.check_token(headers.get(b"authorization", b""))
         elif not reads and (b"origin" in headers or b"sec-fetch-site" in headers):
             self._check_page(headers.get(PAGE_HEADER, b""))
 
@@ -58,7 +63,8 @@ class Keys:
                 "STALE_PAGE",
             )
 
-    def _check_token(self, said: bytes) -> None:
+    def check_token(self, said: bytes) -> None:
+        """`said`: the header Authorization. Raises Problem where it has not the token that there is."""
         assert self._token is not None
         scheme, _, token = said.partition(b" ")
         if scheme.lower() != b"bearer" or not token:

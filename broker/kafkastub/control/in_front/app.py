@@ -1,11 +1,15 @@
-"""The application of a proxy's control port: which routes there are."""
+"""The application of a proxy's control port: which routes there are, and which of them need the token."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
+
+from fastapi import APIRouter, Depends, Request
 
 from kafkastub.control.app import assembled
 from kafkastub.control.in_front import asking, looking, refusing
+from kafkastub.control.in_front.guarding import Guarding
 from kafkastub.control.routes import chaos, events, faults, journal, protocol, quiet
 
 if TYPE_CHECKING:
@@ -15,17 +19,27 @@ if TYPE_CHECKING:
 
 def make_app(hosted: HostedProxy, keys: Keys | None = None) -> Any:
     """The application that serves one proxy."""
-    as_of_a_broker = (faults, chaos, journal, quiet, protocol, events)
+    as_of_a_broker = (faults, quiet, protocol, events)
+    guarding = Guarding(hosted, keys)
     return assembled(
         hosted,
         keys,
         [
             *(subject.routes(hosted) for subject in as_of_a_broker),
-            looking.of_v1(hosted),
-            asking.of_topics(hosted),
+            _guarded(chaos.routes(hosted), guarding.changes),
+            _guarded(journal.routes(hosted), guarding.journal),
+            looking.of_v1(hosted, guarding),
+            _guarded(asking.of_topics(hosted), guarding.cluster),
             refusing.of_groups(),
-            asking.of_consumer_groups(hosted),
+            _guarded(asking.of_consumer_groups(hosted), guarding.cluster),
             refusing.routes(),
         ],
-        looking.of_health(hosted),
+        looking.of_health(hosted, guarding),
     )
+
+
+def _guarded(router: APIRouter, check: Callable[[Request], None]) -> APIRouter:
+    """The same routes, which `check` is asked about first."""
+    outer = APIRouter(dependencies=[Depends(check)])
+    outer.include_router(router)
+    return outer

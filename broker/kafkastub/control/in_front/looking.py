@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
 
 from kafkastub.client import Client, topics
 from kafkastub.client import groups as of_groups
+from kafkastub.control.in_front.guarding import Guarding
 from kafkastub.control.in_front.hosted import HostedProxy
 from kafkastub.control.metrics import CONTENT_TYPE, exposition_of_seen
 from kafkastub.control.problems import Problem
@@ -52,13 +53,14 @@ class Summary(BaseModel):
     frozen: bool
 
 
-def of_v1(hosted: HostedProxy) -> APIRouter:
+def of_v1(hosted: HostedProxy, guarding: Guarding) -> APIRouter:
     """Those below /v1."""
     router = APIRouter()
 
     @router.get("/summary", tags=["health"], summary="How much there is of everything")
-    async def summary() -> Summary:
+    async def summary(request: Request) -> Summary:
         try:
+            guarding.cluster(request)
             asked = await hosted.ask(_counts)
         except Problem:
             asked = dict.fromkeys(("topics", "internal_topics", "partitions", "leaderless", "groups"))
@@ -90,7 +92,8 @@ def of_v1(hosted: HostedProxy) -> APIRouter:
         )
 
     @router.get("/nodes", tags=["nodes"], summary="The nodes of the cluster, and what clients are told of them")
-    async def nodes() -> NodeList:
+    async def nodes(request: Request) -> NodeList:
+        guarding.cluster(request)
         answer = await hosted.ask(
             lambda client: client.ask(MetadataRequest(topics=None, allow_auto_topic_creation=False))
         )
@@ -121,12 +124,14 @@ def of_v1(hosted: HostedProxy) -> APIRouter:
     return router
 
 
-def of_health(hosted: HostedProxy) -> APIRouter:
+def of_health(hosted: HostedProxy, guarding: Guarding) -> APIRouter:
     """/health and /metrics."""
     router = APIRouter(tags=["health"])
 
     @router.get("/health", summary="200 once the port answers and the cluster behind it does", response_model=Health)
-    async def health(query: Annotated[HealthQuery, Query()]) -> JSONResponse:
+    async def health(query: Annotated[HealthQuery, Query()], request: Request) -> JSONResponse:
+        if query.topic:
+            guarding.cluster(request)
         missing = [] if hosted.proxy.is_open else ["the proxy is not up yet"]
         if not missing and hosted.proxy.cluster.may_ask:
             try:
