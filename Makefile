@@ -15,9 +15,9 @@ WORKERS ?= 2
 QUICK_WORKERS ?= $(shell expr 3 \* $$(getconf _NPROCESSORS_ONLN))
 # Where bytecode is not kept, each worker and each process that a test starts compiles everything anew, twenty seconds of a core.
 export PYTHONDONTWRITEBYTECODE :=
-NIGHTLY ?= soak mutants oracle-proxy oracle-expiry test-pipeline-s3
+NIGHTLY ?= soak mutants oracle-proxy clients-proxy programs-proxy oracle-expiry test-pipeline-s3
 
-.PHONY: help run test test-long test-all dist site test-site test-docker test-pipeline test-pipeline-s3 bench-pipeline spark-cluster check oracle oracle-proxy oracle-expiry differential conformance mutants soak nightly chaos golden messages docs clients programs examples bench bench-proxy pictures lock clean
+.PHONY: help run test test-long test-all dist site test-site test-docker test-pipeline test-pipeline-s3 bench-pipeline spark-cluster check oracle oracle-proxy oracle-expiry differential conformance mutants soak nightly chaos golden messages docs clients programs clients-proxy programs-proxy examples bench bench-proxy pictures lock clean
 
 help:
 	@echo "make run           serve on 127.0.0.1:9092 (ARGS='--port 0 --topic orders:3' adds options)"
@@ -34,6 +34,7 @@ help:
 	@echo "make conformance   the suite of kafkastub conform on stub, two Apache Kafkas and kfake; writes docs/conformance.md"
 	@echo "make clients       twelve client libraries on the stub and Apache Kafka; writes docs/clients.md (Maven, Go, Node.js, Cargo)"
 	@echo "make programs      applications on the stub and Apache Kafka; writes docs/programs.md (Maven, Go)"
+	@echo "make clients-proxy both of them on Apache Kafka directly and through kafkastub proxy (make programs-proxy)"
 	@echo "make mutants       seeded defects in copies of the stub: each has to fail a case of that suite"
 	@echo "make soak          the long ones; KAFKASTUB_SOAK_SECONDS bounds random histories (3600)"
 	@echo "make nightly       what takes hours: $(NIGHTLY); the end says what failed"
@@ -163,6 +164,12 @@ clients: $(DEV)
 
 programs: $(DEV)
 	$(BIN)/python -m tests.programs $(ARGS)
+
+clients-proxy: $(DEV)
+	$(BIN)/python -m tests.matrix --proxy $(ARGS)
+
+programs-proxy: $(DEV)
+	$(BIN)/python -m tests.programs --proxy $(ARGS)
 
 examples: $(DEV)
 	$(BIN)/python examples/run.py $(ARGS)

@@ -2,7 +2,8 @@
 
 Who speaks the consumer protocol (KIP-848) plays it once more with that, and who has share groups
 (KIP-932) the scenario of those. A run of all of them on both writes
-docs/clients.md and results.json; `--only`, `--broker` and `--protocol` run a part and write nothing. The
+docs/clients.md and results.json; `--only`, `--broker` and `--protocol` run a part and write nothing, and so does
+`--proxy`, which plays on Apache Kafka directly and through `kafkastub proxy`: what differs then has failed, too. The
 exit status is 1 where a step failed. What this machine cannot run is told; in CI that is a failure too.
 """
 
@@ -22,9 +23,10 @@ from typing import Final
 from kafkastub import KafkaStub
 from kafkastub.client.errors import ClientError
 from tests.conftest import APACHE_CONFIG, CONFIG
+from tests.in_front import InFront
 from tests.matrix import document
 from tests.matrix.clients import CLIENTS, Client, build
-from tests.matrix.document import KAFKA, STUB, Run
+from tests.matrix.document import KAFKA, PROXY, STUB, Run
 from tests.matrix.playing import FAILED, PASSED, WITNESS, play
 from tests.matrix.scenarios import SCENARIOS
 from tests.matrix.share_scenario import BROKER_CONFIG
@@ -54,9 +56,9 @@ def on_stub(client: Client, protocol: str) -> Run:
     return run
 
 
-def on_kafka(client: Client, protocol: str, bootstrap_servers: str) -> Run:
-    """One Apache Kafka for all."""
-    run = Run(client.name, client.version(), KAFKA, protocol)
+def on_kafka(client: Client, protocol: str, broker: str, bootstrap_servers: str) -> Run:
+    """One Apache Kafka for all, and one proxy in front of it."""
+    run = Run(client.name, client.version(), broker, protocol)
     _play(run, client, bootstrap_servers)
     return run
 
@@ -94,17 +96,20 @@ def runs(
                 kafka = stack.enter_context(ApacheKafka(config={**APACHE_CONFIG, **SETTINGS})).bootstrap_servers
             except OracleError as error:
                 why = str(error).splitlines()[0]
+        servers = {KAFKA: kafka}
+        if PROXY in brokers and kafka:
+            servers[PROXY] = stack.enter_context(InFront(kafka)).bootstrap_servers
         pool = stack.enter_context(ThreadPoolExecutor(jobs))
         waiting = []
         all_of_them = itertools.product(protocols, clients, brokers)
         for protocol, client, broker in all_of_them:
             if protocol not in client.protocols:
                 continue
-            missing = kits[client.kit] or (why if broker == KAFKA else "")
+            missing = kits[client.kit] or (why if broker != STUB else "")
             if missing:
                 yield Run(client.name, client.version(), broker, protocol, missing=missing)
-            elif broker == KAFKA:
-                waiting.append(pool.submit(on_kafka, client, protocol, kafka))
+            elif broker != STUB:
+                waiting.append(pool.submit(on_kafka, client, protocol, broker, servers[broker]))
             else:
                 waiting.append(pool.submit(on_stub, client, protocol))
         for done in as_completed(waiting):
@@ -127,13 +132,14 @@ def main() -> int:
     names = [client.name for client in CLIENTS]
     parser.add_argument("--only", action="append", metavar="CLIENT", choices=names, help=", ".join(names))
     parser.add_argument("--broker", choices=(STUB, KAFKA), help="one of the two")
+    parser.add_argument("--proxy", action="store_true", help="Apache Kafka directly and through kafkastub proxy")
     parser.add_argument("--protocol", choices=tuple(SCENARIOS), help="one of the three")
     parser.add_argument("--jobs", type=int, default=2, help="how many programs at the same time (2)")
     parser.add_argument("--kafka", default="", metavar="HOST:PORT", help="an Apache Kafka 4.4.0 that runs already")
     given = parser.parse_args()
     clients = [client for client in CLIENTS if given.only is None or client.name in given.only]
     protocols = [given.protocol] if given.protocol else list(SCENARIOS)
-    brokers = [given.broker] if given.broker else [STUB, KAFKA]
+    brokers = [KAFKA, PROXY] if given.proxy else [given.broker] if given.broker else [STUB, KAFKA]
     started = time.monotonic()
     found = []
     for run in runs(clients, protocols, brokers, given.jobs, given.kafka):
@@ -145,9 +151,12 @@ def main() -> int:
     kinds = len({step.name for steps in SCENARIOS.values() for step in steps})
     passed = sum(one.verdict == PASSED for run in found for one in run.steps)
     print(f"{len(found)} runs in {seconds:.0f} s, {passed} steps of {kinds} kinds passed, {len(failed)} runs failed")
-    if given.only is given.broker is given.protocol is None and not missing:
+    differing = document.different(found)
+    if given.proxy:
+        print("\n".join([*differing, f"{len(differing)} steps differ through the proxy"]))
+    elif given.only is given.broker is given.protocol is None and not missing:
         document.write(found, seconds)
-    return int(bool(failed) or bool(missing and os.environ.get("CI") == "true"))
+    return int(bool(failed or differing) or bool(missing and os.environ.get("CI") == "true"))
 
 
 if __name__ == "__main__":

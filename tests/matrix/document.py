@@ -29,8 +29,9 @@ SECTION: Final = "## The clients"
 """The last one of docs/conformance.md."""
 STUB: Final = "stub"
 KAFKA: Final = "kafka"
+PROXY: Final = "proxy"
 MARKS: Final = {PASSED: "✓", CANNOT: "–", FAILED: "✗", MISSED: "✗"}
-SHOWN: Final = {STUB: "the stub", KAFKA: "Apache Kafka"}
+SHOWN: Final = {STUB: "the stub", KAFKA: "Apache Kafka", PROXY: "Apache Kafka through the proxy"}
 
 HEAD = """# Clients
 
@@ -127,6 +128,25 @@ class Run:
 
     def step(self, name: str) -> Result | None:
         return next((one for one in self.steps if one.step == name), None)
+
+
+def different(runs: Iterable[Run]) -> list[str]:
+    """What became of a step through the proxy and not so directly: a line each."""
+    found = []
+    all_of_them = list(runs)
+    for protocol in dict.fromkeys(run.protocol for run in all_of_them):
+        for client, pair in _pairs(_of(protocol, all_of_them)).items():
+            if KAFKA not in pair or PROXY not in pair:
+                continue
+            for step in steps_of(protocol):
+                directly, through = (pair[broker].step(step.name) for broker in (KAFKA, PROXY))
+                if _became(directly) != _became(through):
+                    found.append(f"{client}, {protocol}, {step.name}: {_became(directly)} and {_became(through)}")
+    return found
+
+
+def _became(one: Result | None) -> tuple[str, str] | None:
+    return None if one is None else (one.verdict, one.why)
 
 
 def write(runs: Sequence[Run], seconds: float) -> None:

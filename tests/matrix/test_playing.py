@@ -66,6 +66,19 @@ def test_every_client_has_one_pinned_version() -> None:
     assert all(re.fullmatch(r"\d+\.\d+\.\d+", client.version()) for client in CLIENTS)
 
 
+def test_what_differs_through_the_proxy_is_told_step_by_step() -> None:
+    def ran(broker: str, *steps: Result) -> document.Run:
+        return document.Run("kcat", "1.7.1", broker, steps=list(steps))
+
+    good, cannot = Result(NAMES[0], PASSED, seconds=1.0), Result(NAMES[1], CANNOT, "no such thing")
+    assert document.different([ran(document.KAFKA, good, cannot), ran(document.PROXY, good, cannot)]) == []
+    assert document.different([ran(document.KAFKA, good), ran(document.STUB, cannot)]) == []
+    lost = Result(NAMES[0], FAILED, "a record is lost", seconds=1.0)
+    assert document.different([ran(document.KAFKA, good), ran(document.PROXY, lost)]) == [
+        f"kcat, classic, {NAMES[0]}: ('passed', '') and ('failed', 'a record is lost')"
+    ]
+
+
 def test_the_documents_are_written_from_the_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("RESULTS", "DOCUMENT", "CONFORMANCE"):
         monkeypatch.setattr(document, name, tmp_path / name)

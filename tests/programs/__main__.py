@@ -1,8 +1,8 @@
 """`make programs`: real programs play on the stub and on Apache Kafka, with the same result.
 
 A run on both writes docs/programs.md and results.json: with `--only` the others' rows stay. With `--broker`
-nothing is written. The exit status is 1 where one failed, or results differ. What this machine cannot run is told; in
-CI that is a failure too.
+nothing is written, nor with `--proxy`, which plays on Apache Kafka directly and through `kafkastub proxy`. The exit
+status is 1 where one failed, or results differ. What this machine cannot run is told; in CI that is a failure too.
 """
 
 from __future__ import annotations
@@ -21,10 +21,11 @@ from typing import Final
 import httpx
 from confluent_kafka import KafkaException
 
+from tests.in_front import InFront
 from tests.oracle.jars import OracleError
 from tests.programs import document
-from tests.programs.brokers import Apache, Stub
-from tests.programs.document import KAFKA, STUB, Run
+from tests.programs.brokers import Apache, Proxied, Stub
+from tests.programs.document import KAFKA, PROXY, STUB, Run
 from tests.programs.judging import Wrong
 from tests.programs.library import PROGRAMS, Program
 from tests.programs.stage import ANSWER_SECONDS, Broker, Stage
@@ -58,6 +59,14 @@ def on_kafka(program: Program, kafka: str, keep: str) -> Run:
     run = Run(program.name, program.version(), KAFKA)
     with contextlib.ExitStack() as stack:
         _play(run, program, kafka, lambda: stack.enter_context(Apache(keep=True)), keep)
+    return run
+
+
+def through_proxy(program: Program, proxy: str, keep: str) -> Run:
+    """That Apache Kafka behind a proxy; a second one has a proxy of its own."""
+    run = Run(program.name, program.version(), PROXY)
+    with contextlib.ExitStack() as stack:
+        _play(run, program, proxy, lambda: stack.enter_context(Proxied()), keep)
     return run
 
 
@@ -98,14 +107,17 @@ def runs(programs: Sequence[Program], brokers: Sequence[str], kafka: str, keep: 
                 kafka = stack.enter_context(Apache()).bootstrap_servers
             except OracleError as error:
                 why = str(error).splitlines()[0]
+        proxy = stack.enter_context(InFront(kafka)).bootstrap_servers if PROXY in brokers and kafka else ""
         for program in programs:
             missing = _build(program)
             for broker in brokers:
-                absent = missing or (why if broker == KAFKA else "")
+                absent = missing or (why if broker != STUB else "")
                 if absent:
                     yield Run(program.name, program.version(), broker, missing=absent)
                 elif broker == KAFKA:
                     yield on_kafka(program, kafka, keep)
+                elif broker == PROXY:
+                    yield through_proxy(program, proxy, keep)
                 else:
                     yield on_stub(program, keep)
 
@@ -133,11 +145,12 @@ def main() -> int:
     names = [program.name for program in PROGRAMS]
     parser.add_argument("--only", action="append", metavar="PROGRAM", choices=names, help=", ".join(names))
     parser.add_argument("--broker", choices=(STUB, KAFKA), help="one of the two")
+    parser.add_argument("--proxy", action="store_true", help="Apache Kafka directly and through kafkastub proxy")
     parser.add_argument("--kafka", default="", metavar="HOST:PORT", help="an Apache Kafka 4.4.0 that runs already")
     parser.add_argument("--keep", default="", metavar="FOLDER", help="leave there what the programs said")
     given = parser.parse_args()
     programs = [program for program in PROGRAMS if given.only is None or program.name in given.only]
-    brokers = [given.broker] if given.broker else [STUB, KAFKA]
+    brokers = [KAFKA, PROXY] if given.proxy else [given.broker] if given.broker else [STUB, KAFKA]
     started = time.monotonic()
     found = []
     for run in runs(programs, brokers, given.kafka, given.keep):
@@ -147,7 +160,7 @@ def main() -> int:
     missing = [run for run in found if run.missing]
     bad = [run for run in found if run.failed] + document.different(found)
     print(f"{len(found)} runs in {seconds:.0f} s, {len(bad)} failed or differ")
-    if given.broker is None and not missing:
+    if given.broker is None and not given.proxy and not missing:
         document.write(found)
     return int(bool(bad) or bool(missing and os.environ.get("CI") == "true"))
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import tempfile
+from contextlib import ExitStack
 from types import TracebackType
 from typing import Final, Self
 
 from tests.conftest import APACHE_CONFIG, CONFIG
+from tests.in_front import InFront
 from tests.oracle.apache_kafka import ApacheKafka
 from tests.process.serving import Controlled
 
@@ -60,3 +62,24 @@ class Apache(ApacheKafka):
         """kill -9, and start again on the same port."""
         self.crash()
         self.resume()
+
+
+class Proxied:
+    """An Apache Kafka behind a proxy, which stays when the broker is killed."""
+
+    def __init__(self) -> None:
+        self._stack = ExitStack()
+
+    def __enter__(self) -> Self:
+        self._kafka = self._stack.enter_context(Apache(keep=True))
+        self.bootstrap_servers = self._stack.enter_context(InFront(self._kafka.bootstrap_servers)).bootstrap_servers
+        return self
+
+    def restart(self) -> None:
+        """kill -9 of the broker, and start it again on the same port."""
+        self._kafka.restart()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stack.close()

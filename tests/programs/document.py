@@ -18,7 +18,8 @@ RESULTS: Final = HERE / "results.json"
 DOCUMENT: Final = HERE.parents[1] / "docs" / "programs.md"
 STUB: Final = "stub"
 KAFKA: Final = "kafka"
-SHOWN: Final = {STUB: "the stub", KAFKA: "Apache Kafka"}
+PROXY: Final = "proxy"
+SHOWN: Final = {STUB: "the stub", KAFKA: "Apache Kafka", PROXY: "Apache Kafka through the proxy"}
 
 HEAD = """# Programs
 
@@ -77,12 +78,11 @@ class Run:
 
 
 def different(runs: Iterable[Run]) -> list[Run]:
-    """The runs on the stub that passed with another result than on Apache Kafka."""
+    """The runs on the stub, or through the proxy, that passed with another result than on Apache Kafka."""
     found = []
     for pair in _pairs(runs).values():
         ended = len(pair) == 2 and not any(run.failed or run.missing for run in pair.values())
-        if ended and pair[STUB].lines != pair[KAFKA].lines:
-            found.append(pair[STUB])
+        found += [run for run in pair.values() if ended and run.lines != pair[KAFKA].lines]
     return found
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.programs import document
-from tests.programs.document import KAFKA, STUB, Run, different
+from tests.programs.document import KAFKA, PROXY, STUB, Run, different
 from tests.programs.library import PROGRAMS
 
 
@@ -68,3 +68,5 @@ def test_only_runs_that_passed_on_both_are_compared() -> None:
     assert different([ran(0, STUB, "a", failed="it fell"), ran(0, KAFKA, "b")]) == []
     odd = ran(0, STUB, "a")
     assert different([odd, ran(0, KAFKA, "b"), ran(1, STUB, "c")]) == [odd]
+    through = ran(0, PROXY, "b")
+    assert different([ran(0, KAFKA, "a"), through]) == [through]
