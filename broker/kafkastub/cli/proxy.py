@@ -85,6 +85,11 @@ def add_to(commands: Commands) -> None:
         metavar="SIZE",
         help="how much of a --journal is kept, 500M or 20G; the oldest goes (default 1G)",
     )
+    proxy.add_argument(
+        "--hide-records",
+        action="store_true",
+        help="the journal has of records how many there were, and neither keys nor values nor headers",
+    )
     add_log_options(proxy)
 
 
@@ -172,7 +177,7 @@ async def _equip(arguments: argparse.Namespace, proxy: Proxy, rules: list[FaultR
     ring = None
     if arguments.journal is not None or arguments.control_port is not None:
         ring = ring_of(arguments)
-        proxy.journal_bytes = arguments.journal_bytes
+        proxy.journal_bytes, proxy.hides_records = arguments.journal_bytes, arguments.hide_records
         try:
             proxy.keep_journal(ring, arguments.journal)
         except OSError as error:

@@ -81,6 +81,8 @@ class Proxy:
         self.is_open = False
         self.journal_bytes: int | None = None
         """Of a journal on disk, at most."""
+        self.hides_records = False
+        """Whether the journal is to be without what is in records."""
         self._tls_wanted = tls
         self._tls: Tls | None = None
         self._drain_seconds = drain_seconds
@@ -254,6 +256,8 @@ class Proxy:
 
     def keep_journal(self, ring: Ring, directory: str | os.PathLike[str] | None = None) -> None:
         """Note down every request there, and in a new directory where one is named. Raises JournalDirError."""
+        if self.hides_records:
+            self.observer.hide_records()
         if directory is not None:
             from kafkastub.journal.disk import FILE_BYTES, MOST_FILES, DiskJournal
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from kafkastub.journal.redact import may_be_token
 from kafkastub.journal.ring import Outcome as Became
+from kafkastub.journal.without_contents import WITH_RECORDS, zeroed
 from kafkastub.proxy.acting import Faulty
 from kafkastub.proxy.sessions import FetchSessions
 from kafkastub.server.watching.switches import Switches
@@ -24,6 +25,7 @@ from kafkawire.header import read_request_header
 if TYPE_CHECKING:
     from kafkastub.faults import Plan
     from kafkastub.handlers.context import ConnectionInfo
+    from kafkastub.journal.without_contents import WithoutContents
     from kafkastub.proxy.routes import Route
     from kafkastub.proxy.under_way import Client, Pending
     from kafkastub.server.watching.faults import Action
@@ -85,6 +87,13 @@ class Watching(Switches):
         self.sessions = FetchSessions()
         self._follows_sessions = False
         """Whether a rule is about topics or partitions that fetch."""
+        self._without: WithoutContents | None = None
+
+    def hide_records(self) -> None:
+        """The journal is to have of records how many there were, and not what was in them."""
+        from kafkastub.journal.without_contents import WithoutContents
+
+        self._without = WithoutContents()
 
     def set_plan(self, plan: Plan | None) -> None:
         """These are the fault rules now. A plan that has changed is given again."""
@@ -126,6 +135,9 @@ class Watching(Switches):
         route = request.route
         if route is None or (not route.known and may_be_token(data[start : start + 8], self._has_sasl)):
             data, start, end = b"", 0, 0
+        elif self._without is not None and route.number in WITH_RECORDS:
+            data = self._without.request(route.number, route.version, data[start:end])
+            start, end = 0, len(data)
         became = Became.PENDING if is_answered else Became.NO_REPLY
         request.raw = raw = [
             data, start, end, None, info, self._now_ms(), started, None if is_answered else started, became, None,
@@ -144,7 +156,10 @@ class Watching(Switches):
             info.principal = request.principal
         raw, ring = request.raw, self.ring
         if raw is not None:
-            raw[3], raw[7], raw[8] = reply, ended, Became.REPLY
+            kept = reply
+            if self._without is not None and reply is not None and route.number in WITH_RECORDS:
+                kept = self._without.answer(route.number, route.version, reply)
+            raw[3], raw[7], raw[8] = kept, ended, Became.REPLY
             if ring is not None:
                 ring.complete(request.sequence, raw)
         if self.metrics is not None and route.known:
@@ -180,7 +195,15 @@ class Watching(Switches):
             became = Became.CLOSED if closed else Became.DROPPED
         raw = request.raw
         if raw is not None and raw[8] is Became.PENDING:
-            raw[3], raw[7], raw[8] = sent, perf_counter_ns(), became
+            kept = sent
+            if (
+                self._without is not None
+                and sent
+                and request.route is not None
+                and request.route.number in WITH_RECORDS
+            ):
+                kept = zeroed(sent)  # a part of an answer cannot be read
+            raw[3], raw[7], raw[8] = kept, perf_counter_ns(), became
             if self.ring is not None:
                 self.ring.complete(request.sequence, raw)
         route = request.route

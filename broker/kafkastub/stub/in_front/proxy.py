@@ -55,6 +55,7 @@ class KafkaProxy:
         journal: as of `KafkaStub`; so are `journal_entries`, `control_port`, `control_host`, `control_allowed_hosts`,
             `control_token`, `chaos` and `chaos_level`.
         journal_bytes: how much of the journal is kept in a directory, about 1 GiB by default.
+        hide_records: whether the journal has of records how many there were, and neither keys nor values nor headers.
         drain: seconds that requests under way have at the end.
     """
 
@@ -71,6 +72,7 @@ class KafkaProxy:
         journal: bool | str | os.PathLike[str] = True,
         journal_entries: int = DEFAULT_ENTRIES,
         journal_bytes: int | None = None,
+        hide_records: bool = False,
         control_port: int | None = None,
         control_host: str = "127.0.0.1",
         control_allowed_hosts: Sequence[str] = (),
@@ -87,7 +89,7 @@ class KafkaProxy:
         self._advertised = None if advertised is None else addresses(advertised)[0]
         self._tls = tls
         self._drain = drain
-        self._journal_bytes = journal_bytes
+        self._journal_bytes, self._hides_records = journal_bytes, hide_records
         self._seed = None if chaos is None else stub_arguments.chaos(chaos, chaos_level)
         from kafkastub.stub.in_front.control import ProxyControl
 
@@ -283,7 +285,7 @@ class KafkaProxy:
         proxy = Proxy(
             self._to, library_logger(), self._upstream, tls=self._tls, config=self._config, drain_seconds=self._drain
         )
-        proxy.journal_bytes = self._journal_bytes
+        proxy.journal_bytes, proxy.hides_records = self._journal_bytes, self._hides_records
         await proxy.start(*self._at, self._advertised)
         return proxy
 
