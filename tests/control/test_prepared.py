@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import httpx
+from starlette.routing import Match
 
 from kafkastub import KafkaStub
 from kafkastub.control.prepared import Prepared
@@ -17,13 +18,17 @@ class Routes:
     """An application with so many routes that want to be made ready."""
 
     def __init__(self, count: int) -> None:
-        self.router = self
+        self.application = self.router = self
+        self.is_ready = False
         self.routes = [self] * count
         self.made = 0
         self.served: list[int] = []
 
-    def matches(self, scope: MutableMapping[str, Any]) -> None:
+    def matches(self, scope: MutableMapping[str, Any]) -> tuple[Match, MutableMapping[str, Any]]:
+        if scope["path"] == "/page":
+            return Match.FULL, {}
         self.made += 1
+        return Match.NONE, {}
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Any, send: Any) -> None:
         self.served.append(self.made)

@@ -17,4 +17,4 @@ def openapi() -> str:
     """The document's text; keys are sorted, so that a change shows as what it is."""
     config = BrokerConfig({}, Profile.named("kips"))
     app = make_app(Hosted(config, {}, clock=StubClock, faults=StubFaults, chaos=StubChaos))
-    return json.dumps(app.openapi(), indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+    return json.dumps(app.application.openapi(), indent=1, sort_keys=True, ensure_ascii=False) + "\n"

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from fastapi import APIRouter, FastAPI, Request
+from fastapi import Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 
+from kafkastub.control.endpoints import Application, Endpoints, Part, Serving, Shared
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.keys import Keys
 from kafkastub.control.problems import OUR_FAULT, Problem, of_kafka, of_validation
@@ -71,19 +72,34 @@ _FAILURES: Final[dict[int | str, dict[str, Any]]] = {
 }
 
 
-def make_app(hosted: Hosted, keys: Keys | None = None) -> FastAPI:
+def make_app(hosted: Hosted, keys: Keys | None = None) -> Serving:
     """The application that serves one hosted broker."""
     subjects = (
         clock, forecast, faults, holds, chaos, snapshots, journal, quiet, topics, topic_waits, records, record_views,
         group_waits, group_lists, group_partitions, findings, groups, share_groups, streams_groups, transactions,
         quotas, acls, nodes, broker, configs, protocol, summary, events,
     )  # fmt: skip
-    return assembled(hosted, keys, [subject.routes(hosted) for subject in subjects], health.routes(hosted))
+    return _OF_BROKERS.serving(
+        parts(hosted, keys, [subject.routes(hosted) for subject in subjects], health.routes(hosted))
+    )
 
 
-def assembled(hosted: Hosted, keys: Keys | None, subjects: Sequence[APIRouter], of_health: APIRouter) -> FastAPI:
-    """An application of these routes, those of `subjects` below /v1; with the page, and errors as ours are told."""
-    app = FastAPI(
+def parts(hosted: Hosted, keys: Keys | None, subjects: Sequence[Endpoints], of_health: Endpoints) -> list[Part]:
+    """The page, and these endpoints, those of `subjects` below /v1."""
+    shown = page.Page(Keys() if keys is None else keys)
+    return [
+        # FastAPI makes a route ready when a request is first compared with it: the page comes before all the others.
+        Part(page.routes(shown), {}),
+        Part(index.routes(hosted, shown), {}),
+        *(Part(subject, {"prefix": "/v1", "responses": _FAILURES}) for subject in subjects),
+        Part(of_health, {}),
+    ]
+
+
+def application(found: Sequence[Part]) -> Application:
+    """An application of these endpoints, with errors as ours are told."""
+    app = Application(
+        found,
         title="kafkastub control port",
         version=__version__,
         description=_ABOUT,
@@ -97,27 +113,6 @@ def assembled(hosted: Hosted, keys: Keys | None, subjects: Sequence[APIRouter], 
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _not_served)
     app.add_exception_handler(Exception, _not_foreseen)
-    shown = page.Page(Keys() if keys is None else keys)
-    app.include_router(page.routes(shown))
-    app.include_router(index.routes(hosted, shown))
-    # FastAPI makes a route ready when a request is first compared with it: the page comes before all the others.
-    for subject in subjects:
-        app.include_router(subject, prefix="/v1", responses=_FAILURES)
-    app.include_router(of_health)
-    described = app.openapi
-
-    def openapi() -> dict[str, Any]:
-        """FastAPI's description, without the answer to what it finds invalid: ours is that of any refusal."""
-        if app.openapi_schema is None:
-            schema = described()
-            for path in schema["paths"].values():
-                for operation in path.values():
-                    operation["responses"].pop("422", None)
-            for name in ("HTTPValidationError", "ValidationError"):
-                schema.get("components", {}).get("schemas", {}).pop(name, None)
-        return described()
-
-    app.openapi = openapi  # type: ignore[method-assign]
     return app
 
 
@@ -153,3 +148,6 @@ async def _not_served(request: Request, error: Exception) -> JSONResponse:
 async def _not_foreseen(request: Request, error: Exception) -> JSONResponse:
     """Goes on to the guard, which logs it."""
     return await _problem(request, OUR_FAULT)
+
+
+_OF_BROKERS: Final = Shared(application)

@@ -6,12 +6,13 @@ import itertools
 import time
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
-from fastapi import APIRouter, Query, Request
+from fastapi import Query, Request
 from pydantic import BaseModel, Field
 
 from kafkastub.client import BrokerError, Client, records, topics
 from kafkastub.client import groups as of_groups
 from kafkastub.control.connections import Places
+from kafkastub.control.endpoints import Endpoints
 from kafkastub.control.in_front.hosted import HostedProxy
 from kafkastub.control.problems import Problem
 from kafkastub.control.routes.group_lists import GroupList, GroupListQuery, ListedGroup
@@ -77,9 +78,9 @@ class GroupDetail(GroupInfo):
     lag: int | None = Field(description="records that it is behind, of all that it has committed")
 
 
-def of_topics(hosted: HostedProxy) -> APIRouter:
+def of_topics(hosted: HostedProxy) -> Endpoints:
     """The endpoints below /v1/topics."""
-    router = APIRouter(prefix="/topics", tags=["topics"])
+    router = Endpoints(prefix="/topics", tags=["topics"])
     waiting = Places(MOST_WAITING, "requests are waiting")
     turns = itertools.count()
 
@@ -181,9 +182,9 @@ def of_topics(hosted: HostedProxy) -> APIRouter:
     return router
 
 
-def of_consumer_groups(hosted: HostedProxy) -> APIRouter:
+def of_consumer_groups(hosted: HostedProxy) -> Endpoints:
     """The endpoints below /v1/groups."""
-    router = APIRouter(prefix="/groups", tags=["groups"])
+    router = Endpoints(prefix="/groups", tags=["groups"])
     waiting = Places(MOST_WAITING, "requests are waiting")
 
     @router.get("", summary="All consumer groups", response_model_exclude_unset=True)

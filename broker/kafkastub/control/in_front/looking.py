@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import Query, Request, Response
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
 
 from kafkastub.client import Client, topics
 from kafkastub.client import groups as of_groups
+from kafkastub.control.endpoints import Endpoints
 from kafkastub.control.in_front.guarding import Guarding
 from kafkastub.control.in_front.hosted import HostedProxy
 from kafkastub.control.metrics import CONTENT_TYPE, exposition_of_seen
@@ -53,9 +54,9 @@ class Summary(BaseModel):
     frozen: bool
 
 
-def of_v1(hosted: HostedProxy, guarding: Guarding) -> APIRouter:
+def of_v1(hosted: HostedProxy, guarding: Guarding) -> Endpoints:
     """Those below /v1."""
-    router = APIRouter()
+    router = Endpoints()
 
     @router.get("/summary", tags=["health"], summary="How much there is of everything")
     async def summary(request: Request) -> Summary:
@@ -124,9 +125,9 @@ def of_v1(hosted: HostedProxy, guarding: Guarding) -> APIRouter:
     return router
 
 
-def of_health(hosted: HostedProxy, guarding: Guarding) -> APIRouter:
+def of_health(hosted: HostedProxy, guarding: Guarding) -> Endpoints:
     """/health and /metrics."""
-    router = APIRouter(tags=["health"])
+    router = Endpoints(tags=["health"])
 
     @router.get("/health", summary="200 once the port answers and the cluster behind it does", response_model=Health)
     async def health(query: Annotated[HealthQuery, Query()], request: Request) -> JSONResponse:

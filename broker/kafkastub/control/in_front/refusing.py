@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Final
 
-from fastapi import APIRouter
-
+from kafkastub.control.endpoints import Endpoints
 from kafkastub.control.problems import Problem
 
 SENTENCES: Final = {
@@ -38,9 +37,9 @@ _OF_GROUPS: Final = ("partitions", "findings")
 _METHODS: Final = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 
 
-def routes() -> APIRouter:
+def routes() -> Endpoints:
     """The endpoints, behind all others; none of them is described, for there is nothing to be had."""
-    router = APIRouter()
+    router = Endpoints()
     for name, sentence in (SENTENCES | PARTS).items():
         endpoint = _refusing(f"{name} needs a stub, and this is a proxy in front of a cluster: {sentence}")
         for path in (f"/{name}/{{rest:path}}", *((f"/{name}",) if name in SENTENCES else ())):
@@ -48,9 +47,9 @@ def routes() -> APIRouter:
     return router
 
 
-def of_groups() -> APIRouter:
+def of_groups() -> Endpoints:
     """Those that come before the groups: a group's name may hold a slash."""
-    router = APIRouter(prefix="/groups")
+    router = Endpoints(prefix="/groups")
     endpoint = _refusing(f"this needs a stub, and this is a proxy in front of a cluster: {PARTS['groups']}")
     for part in _OF_GROUPS:
         router.add_api_route(f"/{{group:path}}/{part}", endpoint, methods=["GET"], include_in_schema=False)

@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator
 from enum import IntEnum
 from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeVar
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import BaseModel, Field
 
+from kafkastub.control.endpoints import Endpoints
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.problems import Problem, of_kafka
 from kafkastub.control.routes.shapes import Body, Limit, Offset, Text, body_example, example
@@ -128,9 +129,9 @@ class AccessInfo(BaseModel):
     concerning: list[AclInfo] = Field(description="the entries that concern the resource, for whomever; 100 at most")
 
 
-def routes(hosted: Hosted) -> APIRouter:
+def routes(hosted: Hosted) -> Endpoints:
     """The endpoints."""
-    router = APIRouter(prefix="/acls", tags=["acls"])
+    router = Endpoints(prefix="/acls", tags=["acls"])
     walks = Walks()
 
     def authorizer() -> Authorizer:

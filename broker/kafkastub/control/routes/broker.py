@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
 from kafkastub.config import BrokerConfig
 from kafkastub.config.own import OWN, PROFILE
+from kafkastub.control.endpoints import Endpoints
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.problems import Problem
 from kafkastub.control.routes.shapes import example
@@ -46,9 +46,9 @@ class ResetInfo(BaseModel):
     topics: list[str]
 
 
-def routes(hosted: Hosted) -> APIRouter:
+def routes(hosted: Hosted) -> Endpoints:
     """The endpoints."""
-    router = APIRouter(tags=["broker"])
+    router = Endpoints(tags=["broker"])
 
     @router.get("/config", summary="The broker's configuration")
     async def config() -> ConfigInfo:

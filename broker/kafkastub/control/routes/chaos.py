@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter
 from pydantic import BaseModel, Field, StrictInt
 
+from kafkastub.control.endpoints import Endpoints
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.problems import Problem
 from kafkastub.control.routes.shapes import Body, body_example, example
@@ -44,9 +44,9 @@ class ChaosInfo(BaseModel):
     acts: list[ActInfo] = Field(description=f"the last {_SHOWN} things that it has done, oldest first")
 
 
-def routes(hosted: Hosted) -> APIRouter:
+def routes(hosted: Hosted) -> Endpoints:
     """The endpoints."""
-    router = APIRouter(prefix="/chaos", tags=["chaos"])
+    router = Endpoints(prefix="/chaos", tags=["chaos"])
 
     def info() -> ChaosInfo:
         chaos = hosted.chaos

@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Annotated, Any
 
-from fastapi import APIRouter
 from pydantic import BaseModel, Field, StrictBool, WithJsonSchema
 
 from kafkastub.config.durations import milliseconds
+from kafkastub.control.endpoints import Endpoints
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.problems import Problem, named
 from kafkastub.control.routes.shapes import Body, Text, body_example, example, iso
@@ -50,9 +50,9 @@ class Advance(Body):
     timers: StrictBool = Field(False, description="whether sessions, rebalances and long polls get as much older")
 
 
-def routes(hosted: Hosted) -> APIRouter:
+def routes(hosted: Hosted) -> Endpoints:
     """The endpoints."""
-    router = APIRouter(prefix="/clock", tags=["clock"])
+    router = Endpoints(prefix="/clock", tags=["clock"])
 
     def state() -> ClockState:
         clock = hosted.running().clock

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import BaseModel, Field
 
 from kafkastub.config.own import OWN, PROFILE
+from kafkastub.control.endpoints import Endpoints
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.problems import Problem
 from kafkastub.control.routes.shapes import Body, Text, example
@@ -65,9 +66,9 @@ class ConfigsQuery(Body):
     topic: Text | None = Field(None, description="a topic's; else the broker's")
 
 
-def routes(hosted: Hosted) -> APIRouter:
+def routes(hosted: Hosted) -> Endpoints:
     """The endpoint."""
-    router = APIRouter(tags=["broker"])
+    router = Endpoints(tags=["broker"])
 
     @router.get("/configs", summary="The configuration of the broker, or of a topic, with its sources")
     async def configs(query: Annotated[ConfigsQuery, Query()]) -> ConfigList:

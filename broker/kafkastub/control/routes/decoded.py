@@ -5,11 +5,12 @@ from __future__ import annotations
 import base64
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
-from fastapi import APIRouter, Query, Response
+from fastapi import Query, Response
 from pydantic import BaseModel, Field
 from starlette.convertors import IntegerConvertor, register_url_convertor
 
 from kafkastub.control.book import Book, Shape, as_json, shown_values
+from kafkastub.control.endpoints import Endpoints
 from kafkastub.control.problems import Problem
 from kafkastub.control.routes.shapes import Body, example
 from kafkastub.journal import Entry
@@ -78,7 +79,7 @@ class _Sequence(IntegerConvertor):
     regex = "[0-9]{1,18}"
 
 
-def add_to(router: APIRouter, book: Book) -> None:
+def add_to(router: Endpoints, book: Book) -> None:
     """The endpoint, behind those of the journal that have names."""
 
     register_url_convertor("sequence", _Sequence())

@@ -7,11 +7,12 @@ import json
 from collections.abc import AsyncIterator
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Query, Request
+from fastapi import Query, Request
 from fastapi.responses import StreamingResponse
 from pydantic import Field
 
 from kafkastub.control.connections import Places
+from kafkastub.control.endpoints import Endpoints
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.page.versions import SUBJECTS, Versions
 from kafkastub.control.problems import Problem
@@ -41,9 +42,9 @@ class EventsQuery(Body):
         return named
 
 
-def routes(hosted: Hosted) -> APIRouter:
+def routes(hosted: Hosted) -> Endpoints:
     """The endpoint."""
-    router = APIRouter(tags=["page"])
+    router = Endpoints(tags=["page"])
     versions = Versions(hosted, hosted.looks)
     streams = Places(MOST_STREAMS, "pages are kept up to date")
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+from functools import cache
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Body, Query, Request
+from fastapi import Body, Query, Request
 from pydantic import BaseModel, ConfigDict, Field, StrictInt, TypeAdapter
 
 from kafkastub.control.connections import Places
+from kafkastub.control.endpoints import Endpoints
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.parts import Fault
 from kafkastub.control.problems import Problem
@@ -25,8 +27,9 @@ _EXAMPLES = {
 }
 
 
+@cache
 def _rule_schema() -> dict[str, Any]:
-    """The fields of `FaultRule`, as JSON Schema."""
+    """The fields of `FaultRule`, as JSON Schema: to make it takes longer than to start a stub."""
     schema = TypeAdapter(FaultRule).json_schema()
     return {"type": "object", "properties": schema["properties"], "additionalProperties": False}
 
@@ -95,9 +98,9 @@ class Removed(BaseModel):
     removed: int
 
 
-def routes(hosted: Hosted) -> APIRouter:
+def routes(hosted: Hosted) -> Endpoints:
     """The endpoints."""
-    router = APIRouter(prefix="/faults", tags=["faults"])
+    router = Endpoints(prefix="/faults", tags=["faults"])
     waiting = Places(MOST_WAITING, "requests are waiting")
 
     def find(fault_id: str) -> Fault:

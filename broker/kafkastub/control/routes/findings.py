@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
+from kafkastub.control.endpoints import Endpoints
 from kafkastub.control.finding import Finding, Level, Subject, awaited, many, seconds
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.obstacles import of_faults, of_those_who_left
@@ -63,9 +63,9 @@ class FindingList(BaseModel):
     findings: list[FindingInfo]
 
 
-def routes(hosted: Hosted) -> APIRouter:
+def routes(hosted: Hosted) -> Endpoints:
     """The endpoint."""
-    router = APIRouter(prefix="/groups", tags=["groups"])
+    router = Endpoints(prefix="/groups", tags=["groups"])
     walks = Walks()
 
     @router.get("/{group:path}/findings", summary="Why members of the group get no records, as far as it can be seen")

@@ -6,10 +6,11 @@ import heapq
 from itertools import count
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import BaseModel, Field
 
 from kafkastub.config.durations import LAST_MS, milliseconds
+from kafkastub.control.endpoints import Endpoints
 from kafkastub.control.finding import many
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.problems import Problem
@@ -86,9 +87,9 @@ class ForecastQuery(Body):
     limit: Limit = 100
 
 
-def routes(hosted: Hosted) -> APIRouter:
+def routes(hosted: Hosted) -> Endpoints:
     """The endpoint."""
-    router = APIRouter(prefix="/clock", tags=["clock"])
+    router = Endpoints(prefix="/clock", tags=["clock"])
     walks = Walks()
 
     @router.get("/forecast", summary="What would be gone if broker time went on so far, the next first")

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import BaseModel, Field
 
 from kafkastub.config.durations import LAST_MS
+from kafkastub.control.endpoints import Endpoints
 from kafkastub.control.finding import Level
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.routes.findings import findings_of
@@ -67,9 +68,9 @@ class GroupListQuery(Body):
     limit: Limit = 1000
 
 
-def routes(hosted: Hosted) -> APIRouter:
+def routes(hosted: Hosted) -> Endpoints:
     """The endpoint."""
-    router = APIRouter(prefix="/groups", tags=["groups"])
+    router = Endpoints(prefix="/groups", tags=["groups"])
     walks = Walks()
 
     @router.get("", summary="All groups", response_model_exclude_unset=True)

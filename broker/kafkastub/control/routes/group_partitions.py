@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import BaseModel, Field
 
+from kafkastub.control.endpoints import Endpoints
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.routes.expiry_rules import why
 from kafkastub.control.routes.groups import moment
@@ -68,9 +69,9 @@ class PartitionsQuery(Body):
     limit: Limit = 100
 
 
-def routes(hosted: Hosted) -> APIRouter:
+def routes(hosted: Hosted) -> Endpoints:
     """The endpoint."""
-    router = APIRouter(prefix="/groups", tags=["groups"])
+    router = Endpoints(prefix="/groups", tags=["groups"])
     walks = Walks()
 
     @router.get("/{group:path}/partitions", summary="Each partition that the group reads, or has an offset of")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request
+from fastapi import Query, Request
 from pydantic import BaseModel, Field
 
+from kafkastub.control.endpoints import Endpoints
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.problems import Problem
 from kafkastub.control.routes.groups import PlaceGiven
@@ -52,9 +53,9 @@ class Reached(BaseModel):
     members: int
 
 
-def routes(hosted: Hosted) -> APIRouter:
+def routes(hosted: Hosted) -> Endpoints:
     """The endpoints; before those of `groups`, as a group's name may hold a slash."""
-    router = APIRouter(prefix="/groups", tags=["groups"])
+    router = Endpoints(prefix="/groups", tags=["groups"])
     waits = Waits(
         hosted, "group", lambda group, seconds, left: f"{group} after {seconds:g} s: {left or 'as it is to be'}"
     )

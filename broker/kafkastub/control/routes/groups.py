@@ -6,10 +6,11 @@ import asyncio
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Final
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import BaseModel, Field, StrictInt
 
 from kafkastub.config.durations import LAST_MS
+from kafkastub.control.endpoints import Endpoints
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.routes.expiry_rules import why
 from kafkastub.control.routes.of_groups import GroupsQuery, MemberGiven, add_end_session, done, known, loaded
@@ -145,9 +146,9 @@ class Expired(BaseModel):
     groups: int = Field(description="how many groups there are afterwards")
 
 
-def routes(hosted: Hosted) -> APIRouter:
+def routes(hosted: Hosted) -> Endpoints:
     """The endpoints."""
-    router = APIRouter(prefix="/groups", tags=["groups"])
+    router = Endpoints(prefix="/groups", tags=["groups"])
     walks = Walks()
 
     @router.post("/expire", summary="Sweep for expired offsets now")
@@ -186,7 +187,7 @@ def routes(hosted: Hosted) -> APIRouter:
     return router
 
 
-def _add_targets(router: APIRouter, hosted: Hosted) -> None:
+def _add_targets(router: Endpoints, hosted: Hosted) -> None:
     """What only tests do to a group."""
 
     @router.put("/{group:path}/target", summary="Let the target assignment be this, with a new epoch")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Response
+from fastapi import Query, Response
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
 
+from kafkastub.control.endpoints import Endpoints
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.metrics import CONTENT_TYPE, exposition
 from kafkastub.control.routes.shapes import Body, example
@@ -49,9 +50,9 @@ _UNHEALTHY: dict[int | str, dict[str, Any]] = {
 }
 
 
-def routes(hosted: Hosted) -> APIRouter:
+def routes(hosted: Hosted) -> Endpoints:
     """The endpoints."""
-    router = APIRouter(tags=["health"])
+    router = Endpoints(tags=["health"])
 
     @router.get(
         "/health",

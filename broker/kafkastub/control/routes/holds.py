@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
+from kafkastub.control.endpoints import Endpoints
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.routes.of_groups import loaded
 from kafkastub.control.routes.shapes import example
@@ -58,9 +58,9 @@ class HoldList(BaseModel):
     revocations: list[HeldRevocation]
 
 
-def routes(hosted: Hosted) -> APIRouter:
+def routes(hosted: Hosted) -> Endpoints:
     """The endpoint."""
-    router = APIRouter(prefix="/holds", tags=["faults"])
+    router = Endpoints(prefix="/holds", tags=["faults"])
     walks = Walks()
 
     @router.get("", summary="All that is held: requests, markers, acknowledgements, revocations")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 from pydantic import BaseModel, Field
 
+from kafkastub.control.endpoints import Endpoints
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.prepared import Description
 from kafkastub.control.routes.page import Page, wants_page
@@ -28,9 +29,9 @@ class Index(BaseModel):
     requests: dict[str, str] = Field(description="what can be asked, and what it is for")
 
 
-def routes(hosted: Hosted, page: Page) -> APIRouter:
+def routes(hosted: Hosted, page: Page) -> Endpoints:
     """The endpoint."""
-    router = APIRouter(tags=["health"])
+    router = Endpoints(tags=["health"])
     description = Description()
 
     @router.get("/openapi.json", include_in_schema=False)

@@ -11,12 +11,13 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import Query, Request, Response
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field
 
 from kafkastub.control.book import Book, Shape, as_json, shown
 from kafkastub.control.connections import Places
+from kafkastub.control.endpoints import Endpoints
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.problems import Problem
 from kafkastub.control.routes import decoded
@@ -146,9 +147,9 @@ class Cleared(BaseModel):
     removed: int
 
 
-def routes(hosted: Hosted) -> APIRouter:
+def routes(hosted: Hosted) -> Endpoints:
     """The endpoints."""
-    router = APIRouter(prefix="/journal", tags=["journal"])
+    router = Endpoints(prefix="/journal", tags=["journal"])
     book = Book(hosted)
     waiting = Places(MOST_WAITING, "requests are waiting")
     following = Places(MOST_FOLLOWING, "clients follow the journal")

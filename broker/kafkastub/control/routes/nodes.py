@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterator
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from fastapi import APIRouter
 from pydantic import BaseModel, Field, StrictInt
 
 from kafkastub.config import ConfigError
+from kafkastub.control.endpoints import Endpoints
 from kafkastub.control.finding import awaited
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.problems import Problem
@@ -111,9 +111,9 @@ class Leads(BaseModel):
     node: int
 
 
-def routes(hosted: Hosted) -> APIRouter:
+def routes(hosted: Hosted) -> Endpoints:
     """The endpoints."""
-    router = APIRouter()
+    router = Endpoints()
 
     def known(node_id: int) -> int:
         nodes = hosted.running().state.cluster.nodes

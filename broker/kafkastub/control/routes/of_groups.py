@@ -6,10 +6,11 @@ import asyncio
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from pydantic import BaseModel, Field, StrictBool, StrictFloat, StrictInt
 
 from kafkastub.control.connections import Places
+from kafkastub.control.endpoints import Endpoints
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.problems import Problem, of_kafka
 from kafkastub.control.routes.shapes import NOT_TOO_MANY, Body, Limit, Text, body_example, example
@@ -101,7 +102,7 @@ def listed(
 
 
 def add_end_session(
-    router: APIRouter, hosted: Hosted, look: Callable[[BrokerState, str], object] | None = None
+    router: Endpoints, hosted: Hosted, look: Callable[[BrokerState, str], object] | None = None
 ) -> None:
     """Add the endpoint that ends a member's session; `look` raises Problem for a group of another type."""
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import MutableMapping
 from typing import Any
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 
+from kafkastub.control.endpoints import Endpoints
 from kafkastub.control.keys import Keys
 from kafkastub.control.page.assets import INDEX, SAFE, Asset, Assets
 from kafkastub.control.problems import Problem
@@ -30,9 +31,9 @@ class Page:
         return _sent(asset, request)
 
 
-def routes(page: Page) -> APIRouter:
+def routes(page: Page) -> Endpoints:
     """The endpoints; `/` itself is `index`'s."""
-    router = APIRouter(include_in_schema=False)
+    router = Endpoints(include_in_schema=False)
 
     @router.api_route("/docs", methods=["GET", "HEAD"])
     async def docs(request: Request) -> Response:

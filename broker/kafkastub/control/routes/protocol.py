@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
+from kafkastub.control.endpoints import Endpoints
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.routes.shapes import example
 from kafkastub.handlers.release import served_apis
@@ -39,9 +39,9 @@ class Protocol(BaseModel):
     errors: list[ErrorInfo]
 
 
-def routes(hosted: Hosted) -> APIRouter:
+def routes(hosted: Hosted) -> Endpoints:
     """The endpoint."""
-    router = APIRouter(prefix="/protocol", tags=["journal"])
+    router = Endpoints(prefix="/protocol", tags=["journal"])
 
     @router.get("", summary="The APIs that are served, and the errors that Kafka has")
     async def protocol() -> Protocol:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request
+from fastapi import Query, Request
 from pydantic import BaseModel, Field
 
 from kafkastub.control.book import Book
 from kafkastub.control.connections import Places
+from kafkastub.control.endpoints import Endpoints
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.problems import Problem
 from kafkastub.control.routes.shapes import Body, example
@@ -34,9 +35,9 @@ class Quiet(BaseModel):
     seconds: float = Field(description="for so long at least")
 
 
-def routes(hosted: Hosted) -> APIRouter:
+def routes(hosted: Hosted) -> Endpoints:
     """The endpoints."""
-    router = APIRouter(prefix="/journal", tags=["journal"])
+    router = Endpoints(prefix="/journal", tags=["journal"])
     book = Book(hosted)
     waiting = Places(MOST_WAITING, "requests are waiting")
 

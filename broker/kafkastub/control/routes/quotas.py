@@ -6,9 +6,10 @@ import math
 from itertools import islice
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import BaseModel, Field
 
+from kafkastub.control.endpoints import Endpoints
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.problems import Problem
 from kafkastub.control.routes.shapes import Body, Limit, Names, Text, body_example, example
@@ -55,9 +56,9 @@ class QuotasQuery(Body):
     limit: Limit = 1000
 
 
-def routes(hosted: Hosted) -> APIRouter:
+def routes(hosted: Hosted) -> Endpoints:
     """The endpoints."""
-    router = APIRouter(prefix="/quotas", tags=["quotas"])
+    router = Endpoints(prefix="/quotas", tags=["quotas"])
 
     @router.get("", summary="All quotas")
     async def list_quotas(query: Annotated[QuotasQuery, Query()]) -> QuotaList:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Annotated, Any, Final, Literal
 
-from fastapi import APIRouter, Query, Response
+from fastapi import Query, Response
 from pydantic import BaseModel, Field, StrictInt
 
 from kafkastub.control.avro import MOST_SCHEMA, AvroError, Reader
+from kafkastub.control.endpoints import Endpoints
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.problems import Problem, of_kafka
 from kafkastub.control.routes.records import ShownRecord, shown_record
@@ -97,9 +98,9 @@ class AvroRecords(BaseModel):
     records: list[AvroRecord]
 
 
-def routes(hosted: Hosted) -> APIRouter:
+def routes(hosted: Hosted) -> Endpoints:
     """The endpoints."""
-    router = APIRouter(prefix="/topics", tags=["topics"])
+    router = Endpoints(prefix="/topics", tags=["topics"])
     thread = OneAtATime()
 
     def of(name: str, partition: int, offset: int, most_bytes: int = 1) -> Stretch:

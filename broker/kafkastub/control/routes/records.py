@@ -9,12 +9,13 @@ import itertools
 import json
 from typing import Annotated, Any, Final, Literal
 
-from fastapi import APIRouter, Query, Request
+from fastapi import Query, Request
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field, PlainValidator, StrictInt, WithJsonSchema
 
 from kafkastub.config.durations import LAST_MS
 from kafkastub.control.connections import Places
+from kafkastub.control.endpoints import Endpoints
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.problems import Problem, of_kafka
 from kafkastub.control.routes.shapes import (
@@ -164,9 +165,9 @@ class RecordsQuery(Body):
     cut: int | None = Field(None, ge=1, description="so many bytes at most of each key, value and header; null for all")
 
 
-def routes(hosted: Hosted) -> APIRouter:
+def routes(hosted: Hosted) -> Endpoints:
     """The endpoints."""
-    router = APIRouter(prefix="/topics", tags=["topics"])
+    router = Endpoints(prefix="/topics", tags=["topics"])
     thread = OneAtATime()
     waiting = Places(MOST_WAITING, "requests are waiting")
 

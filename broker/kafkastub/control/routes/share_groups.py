@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-from fastapi import APIRouter, Query, Request
+from fastapi import Query, Request
 from pydantic import BaseModel, ConfigDict, Field
 
+from kafkastub.control.endpoints import Endpoints
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.problems import Problem
 from kafkastub.control.routes.groups import Place
@@ -141,9 +142,9 @@ class Configured(ConfigsTold):
     model_config = example(group="workers", configs={"share.auto.offset.reset": "earliest"})
 
 
-def routes(hosted: Hosted) -> APIRouter:
+def routes(hosted: Hosted) -> Endpoints:
     """The endpoints."""
-    router = APIRouter(prefix="/share-groups", tags=["share groups"])
+    router = Endpoints(prefix="/share-groups", tags=["share groups"])
 
     @router.get("", summary="All share groups")
     async def list_groups(query: Annotated[GroupsQuery, Query()]) -> ShareGroupList:
@@ -164,7 +165,7 @@ def routes(hosted: Hosted) -> APIRouter:
     return router
 
 
-def _add_holds(router: APIRouter, hosted: Hosted) -> None:
+def _add_holds(router: Endpoints, hosted: Hosted) -> None:
     """What only tests do to a share group."""
 
     @router.post("/{group:path}/hold-acknowledgements", summary="Nothing becomes of what members say from now on")
@@ -184,7 +185,7 @@ def _add_holds(router: APIRouter, hosted: Hosted) -> None:
     add_end_session(router, hosted, _known)
 
 
-def _add_wait(router: APIRouter, hosted: Hosted) -> None:
+def _add_wait(router: Endpoints, hosted: Hosted) -> None:
     """Before what takes any path: a group's name may hold a slash."""
     waits = Waits(hosted, "share group")
 

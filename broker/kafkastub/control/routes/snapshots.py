@@ -7,9 +7,10 @@ import io
 from itertools import count
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 from pydantic import BaseModel, Field, StringConstraints
 
+from kafkastub.control.endpoints import Endpoints
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.problems import Problem
 from kafkastub.control.routes.shapes import Body, body_example, example, iso
@@ -61,9 +62,9 @@ class Gone(BaseModel):
     deleted: str
 
 
-def routes(hosted: Hosted) -> APIRouter:
+def routes(hosted: Hosted) -> Endpoints:
     """The endpoints."""
-    router = APIRouter(prefix="/snapshots", tags=["snapshots"])
+    router = Endpoints(prefix="/snapshots", tags=["snapshots"])
     threads = OneAtATime()
     _add_all(router, hosted, threads)
     _add_one(router, hosted)
@@ -71,7 +72,7 @@ def routes(hosted: Hosted) -> APIRouter:
     return router
 
 
-def _add_all(router: APIRouter, hosted: Hosted, threads: OneAtATime) -> None:
+def _add_all(router: Endpoints, hosted: Hosted, threads: OneAtATime) -> None:
     @router.get("", summary="The snapshots that are kept")
     async def list_snapshots() -> SnapshotList:
         return SnapshotList(snapshots=[_info(each, saved) for each, saved in hosted.snapshots.items()])
@@ -87,7 +88,7 @@ def _add_all(router: APIRouter, hosted: Hosted, threads: OneAtATime) -> None:
         return _info(await _Kept(hosted).keep(threads, wanted, saved), saved)
 
 
-def _add_one(router: APIRouter, hosted: Hosted) -> None:
+def _add_one(router: Endpoints, hosted: Hosted) -> None:
     @router.get("/{snapshot_id}", summary="One snapshot")
     async def show(snapshot_id: str) -> SnapshotInfo:
         return _info(snapshot_id, _found(hosted, snapshot_id))
@@ -110,7 +111,7 @@ def _add_one(router: APIRouter, hosted: Hosted) -> None:
         return _info(snapshot_id, saved)
 
 
-def _add_files(router: APIRouter, hosted: Hosted, threads: OneAtATime) -> None:
+def _add_files(router: Endpoints, hosted: Hosted, threads: OneAtATime) -> None:
     reading = asyncio.Lock()
 
     @router.get(

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from fastapi import APIRouter, Query, Request
+from fastapi import Query, Request
 from pydantic import BeforeValidator, Field, StrictInt
 
+from kafkastub.control.endpoints import Endpoints
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.routes.of_groups import (
     ConfigsGiven,
@@ -182,9 +183,9 @@ class StreamsConfigured(ConfigsTold):
     model_config = example(group="app", configs={"streams.num.standby.replicas": "1"})
 
 
-def routes(hosted: Hosted) -> APIRouter:
+def routes(hosted: Hosted) -> Endpoints:
     """The endpoints."""
-    router = APIRouter(prefix="/streams-groups", tags=["streams groups"])
+    router = Endpoints(prefix="/streams-groups", tags=["streams groups"])
     _add_wait(router, hosted)
 
     @router.get("", summary="All streams groups")
@@ -203,7 +204,7 @@ def routes(hosted: Hosted) -> APIRouter:
     return router
 
 
-def _add_ends(router: APIRouter, hosted: Hosted) -> None:
+def _add_ends(router: Endpoints, hosted: Hosted) -> None:
     """What only tests do to a streams group."""
 
     add_end_session(router, hosted, _known)
@@ -216,7 +217,7 @@ def _add_ends(router: APIRouter, hosted: Hosted) -> None:
         return StreamsGroupInfo.of(_known(found, group))
 
 
-def _add_wait(router: APIRouter, hosted: Hosted) -> None:
+def _add_wait(router: Endpoints, hosted: Hosted) -> None:
     """Before what takes any path: a group's name may hold a slash."""
     waits = Waits(hosted, "streams group")
 

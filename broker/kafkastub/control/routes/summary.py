@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
+from kafkastub.control.endpoints import Endpoints
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.routes.shapes import example
 from kafkastub.control.routes.topics import extents
@@ -67,9 +67,9 @@ class Summary(BaseModel):
     frozen: bool
 
 
-def routes(hosted: Hosted) -> APIRouter:
+def routes(hosted: Hosted) -> Endpoints:
     """The endpoint."""
-    router = APIRouter(tags=["health"])
+    router = Endpoints(tags=["health"])
     walks = Walks()
 
     @router.get("/summary", summary="How much there is of everything")

@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Annotated, Final
 
-from fastapi import APIRouter, Query, Request
+from fastapi import Query, Request
 from pydantic import BaseModel, Field
 
 from kafkastub.control.connections import Places
+from kafkastub.control.endpoints import Endpoints
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.problems import Problem
 from kafkastub.control.routes.shapes import Body, example
@@ -50,9 +51,9 @@ class TopicReached(BaseModel):
     records: int | None = Field(description="how many were found that match; null where none were asked for")
 
 
-def routes(hosted: Hosted) -> APIRouter:
+def routes(hosted: Hosted) -> Endpoints:
     """The endpoints."""
-    router = APIRouter(prefix="/topics", tags=["topics"])
+    router = Endpoints(prefix="/topics", tags=["topics"])
     waiting = Places(MOST_WAITING, "requests are waiting")
     thread = OneAtATime()
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import BaseModel, Field, StrictInt
 
+from kafkastub.control.endpoints import Endpoints
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.problems import Problem, of_kafka
 from kafkastub.control.routes.shapes import Body, Limit, Names, Offset, Text, body_example, example
@@ -94,9 +95,9 @@ class TopicsQuery(TopicQuery):
     )
 
 
-def routes(hosted: Hosted) -> APIRouter:
+def routes(hosted: Hosted) -> Endpoints:
     """The endpoints."""
-    router = APIRouter(prefix="/topics", tags=["topics"])
+    router = Endpoints(prefix="/topics", tags=["topics"])
     walks = Walks()
 
     def find(name: str) -> Topic:

@@ -6,11 +6,12 @@ import asyncio
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeVar
 
-from fastapi import APIRouter, Query, Request
+from fastapi import Query, Request
 from pydantic import BaseModel, Field, StrictInt
 
 from kafkastub.config.durations import LAST_MS
 from kafkastub.control.connections import Places
+from kafkastub.control.endpoints import Endpoints
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.problems import Problem, of_kafka
 from kafkastub.control.routes.shapes import MOST_LISTED, Body, Limit, Offset, Text, body_example, example, iso
@@ -137,9 +138,9 @@ class HangingEnd(Body):
     start_offset: StrictInt
 
 
-def routes(hosted: Hosted) -> APIRouter:
+def routes(hosted: Hosted) -> Endpoints:
     """The endpoints."""
-    router = APIRouter(tags=["transactions"])
+    router = Endpoints(tags=["transactions"])
     _add_ids(router, hosted)
     _add_ends(router, hosted)
     _add_hanging(router, hosted)
@@ -167,7 +168,7 @@ def _show(state: BrokerState, transactional_id: str) -> TransactionInfo:
     return _info(found)
 
 
-def _add_ids(router: APIRouter, hosted: Hosted) -> None:
+def _add_ids(router: Endpoints, hosted: Hosted) -> None:
     @router.get("/transactions", summary="All transactional ids")
     async def list_transactions(query: Annotated[TransactionsQuery, Query()]) -> TransactionList:
         from kafkastub.views.transactions import view
@@ -225,7 +226,7 @@ async def _wait(hosted: Hosted, transactional_id: str, state: str, seconds: floa
         watchers.remove(look)
 
 
-def _add_ends(router: APIRouter, hosted: Hosted) -> None:
+def _add_ends(router: Endpoints, hosted: Hosted) -> None:
     @router.post(
         "/transactions/{transactional_id:path}/abort", summary="Abort an open transaction, as its timeout would"
     )
@@ -265,7 +266,7 @@ def _add_ends(router: APIRouter, hosted: Hosted) -> None:
         return Held(held=sorted(transactions.held))
 
 
-def _add_hanging(router: APIRouter, hosted: Hosted) -> None:
+def _add_hanging(router: Endpoints, hosted: Hosted) -> None:
     walks = Walks()
 
     @router.get("/hanging-transactions", summary="Open transactions that no coordinator is going to end")
