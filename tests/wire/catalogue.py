@@ -54,6 +54,7 @@ def straight(cls: MessageClass, version: int, use_native: bool) -> Decoder:
     return compile_decoder(layout(cls, version), f"{cls.__name__} v{version}, {use_native=}", use_native)
 
 
+@cache
 def paced(cls: MessageClass, version: int) -> Decoder:
     """The one for large requests, which are not counted here."""
     decode = compile_paced_decoder(layout(cls, version), f"{cls.__name__} v{version}, paced")
