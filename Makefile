@@ -15,9 +15,9 @@ WORKERS ?= 2
 QUICK_WORKERS ?= $(shell expr 3 \* $$(getconf _NPROCESSORS_ONLN))
 # Where bytecode is not kept, each worker and each process that a test starts compiles everything anew, twenty seconds of a core.
 export PYTHONDONTWRITEBYTECODE :=
-NIGHTLY ?= soak mutants oracle-proxy clients-proxy programs-proxy oracle-expiry test-pipeline-s3
+NIGHTLY ?= soak mutants oracle-proxy chaos-proxy clients-proxy programs-proxy oracle-expiry test-pipeline-s3
 
-.PHONY: help run test test-long test-all dist site test-site test-docker test-pipeline test-pipeline-s3 bench-pipeline spark-cluster check oracle oracle-proxy oracle-expiry differential conformance mutants soak nightly chaos golden messages docs clients programs clients-proxy programs-proxy examples bench bench-proxy pictures lock clean
+.PHONY: help run test test-long test-all dist site test-site test-docker test-pipeline test-pipeline-s3 bench-pipeline spark-cluster check oracle oracle-proxy oracle-expiry differential conformance mutants soak nightly chaos chaos-proxy golden messages docs clients programs clients-proxy programs-proxy examples bench bench-proxy pictures lock clean
 
 help:
 	@echo "make run           serve on 127.0.0.1:9092 (ARGS='--port 0 --topic orders:3' adds options)"
@@ -39,6 +39,7 @@ help:
 	@echo "make soak          the long ones; KAFKASTUB_SOAK_SECONDS bounds random histories (3600)"
 	@echo "make nightly       what takes hours: $(NIGHTLY); the end says what failed"
 	@echo "make chaos         workers with a bug and correct ones in three languages, a thousand seeds of trouble"
+	@echo "make chaos-proxy   the same workers behind a proxy in front of Apache Kafka, two hundred seeds"
 	@echo "make examples      the projects under examples/ (needs Maven, Go, Node.js, Cargo)"
 	@echo "make pictures      take docs/pictures of the page anew (Chromium)"
 	@echo "make bench         figures beside an echo server, kfake and (WITH_KAFKA=1) Apache Kafka"
@@ -148,6 +149,9 @@ nightly:
 
 chaos: $(DEV)
 	CHAOS_SEEDS=1000 $(PYTEST) tests/chaos $(ARGS)
+
+chaos-proxy: $(DEV)
+	PROXY_CHAOS_SEEDS=200 $(PYTEST) -m oracle_proxy tests/proxy/test_chaos.py $(ARGS)
 
 golden: $(DEV)
 	$(BIN)/python -m tests.golden.record $(ARGS)

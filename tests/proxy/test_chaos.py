@@ -17,8 +17,12 @@ from tests.chaos.orders import Front, lost_by
 from tests.chaos.workers import working
 from tests.fronts import clean
 from tests.oracle.apache_kafka import ApacheKafka
+from tests.oracle.jars import OracleError
+from tests.toolchains import Unavailable
 
 SEEDS = int(os.environ.get("PROXY_CHAOS_SEEDS", "4"))
+"""Of each worker that is correct; `make chaos-proxy` has two hundred."""
+BUGS = ["commits_first", "forgets_to_rewind", "leaves_out"]
 PATIENCE = 0.5
 """Seconds, of a worker that is correct: Apache Kafka and a busy machine are slower than a stub."""
 
@@ -65,17 +69,31 @@ def test_a_correct_worker_survives(front: Front) -> None:
         assert not lost_by(working, "correct", seed, front=front), f"seed {seed}"
 
 
-@pytest.mark.parametrize("bug", ["commits_first", "forgets_to_rewind", "leaves_out"])
+@pytest.mark.parametrize("bug", BUGS)
 def test_a_bug_is_found(front: Front, bug: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workers, "PATIENCE", 0.06)
     assert any(lost_by(working, bug, seed, grace=1, front=front) for seed in range(50))
 
 
-@pytest.mark.parametrize("language", ["java", "go"])
-def test_a_correct_worker_of_another_language_survives(front: Front, language: str) -> None:
-    with programs.Program(getattr(programs, language)()) as program:
-        for seed in range(SEEDS):
-            assert not lost_by(program, "classic-correct", seed, front=front), f"seed {seed}"
+@pytest.fixture(scope="module", params=[programs.java, programs.go], ids=["java", "franz-go"])
+def program(request: pytest.FixtureRequest) -> Iterator[programs.Program]:
+    try:
+        command = request.param()
+    except (OracleError, Unavailable) as missing:
+        pytest.skip(str(missing))
+    with programs.Program(command) as running:
+        yield running
+
+
+@pytest.mark.parametrize("protocol", ["classic", "consumer"])
+def test_a_correct_worker_of_another_language_survives(front: Front, program: programs.Program, protocol: str) -> None:
+    for seed in range(SEEDS):
+        assert not lost_by(program, f"{protocol}-correct", seed, front=front), f"seed {seed}"
+
+
+@pytest.mark.parametrize("bug", BUGS)
+def test_a_bug_of_another_language_is_found(front: Front, program: programs.Program, bug: str) -> None:
+    assert any(lost_by(program, f"classic-{bug}", seed, grace=1, front=front) for seed in range(50))
 
 
 def test_a_seed_does_the_same_to_requests_as_on_a_stub() -> None:
