@@ -11,7 +11,9 @@ import pytest
 from kafkastub import KafkaProxy, KafkaStub, NotInFront
 from kafkastub.client import Client, ClientError
 from kafkastub.client import groups as of_groups
+from kafkastub.client.routing import TRANSACTION
 from kafkawire.messages.describe_groups_request import DescribeGroupsRequest
+from kafkawire.messages.describe_transactions_request import DescribeTransactionsRequest
 from tests.waiting import until
 
 T = TypeVar("T")
@@ -41,15 +43,16 @@ def front(
     request: pytest.FixtureRequest,
     topics: Mapping[str, int] | None = None,
     config: Mapping[str, object] | None = None,
+    profile: str = "kips",
     **arguments: Any,
 ) -> Iterator[KafkaStub]:
     """What `request.param` says; in front of Apache Kafka, without what earlier tests have left there."""
     if request.param == "stub":
-        with KafkaStub(topics=topics, config=config, **arguments) as stub:
+        with KafkaStub(topics=topics, config=config, profile=profile, **arguments) as stub:
             yield stub
     elif request.param == "proxy":
         with (
-            KafkaStub(topics=topics, config=config) as behind,
+            KafkaStub(topics=topics, config=config, profile=profile) as behind,
             Skipping(behind.bootstrap_servers, **arguments) as proxy,
         ):
             yield cast(KafkaStub, proxy)
@@ -63,6 +66,8 @@ def front(
                 for group in "abgh":  # a new cluster has no coordinators before somebody asks
                     client.coordinator(group)
                     client.ask_coordinator(group, DescribeGroupsRequest(groups=[group]))
+                for name in ("a", "b", "tx", "xt"):
+                    client.ask_coordinator(name, DescribeTransactionsRequest([name]), TRANSACTION)
             yield cast(KafkaStub, proxy)
 
 

@@ -12,15 +12,16 @@ from kafkawire.errors import ErrorCode
 from kafkawire.messages import alter_share_group_offsets_request as alter
 from kafkawire.messages import describe_share_group_offsets_request as describe
 from kafkawire.messages import initialize_share_group_state_request as initialize
+from tests.fronts import FRONTS, front
 from tests.share_coordinator.history import Brokers
 
 CODE = ErrorCode.COORDINATOR_NOT_AVAILABLE
 
 
-@pytest.fixture
-def stub() -> Iterator[KafkaStub]:
-    with KafkaStub(profile="kafka") as stub:
-        yield stub
+@pytest.fixture(params=FRONTS)
+def stub(request: pytest.FixtureRequest) -> Iterator[KafkaStub]:
+    with front(request, profile="kafka") as running:
+        yield running
 
 
 @pytest.fixture

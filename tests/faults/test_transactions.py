@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import urllib.request
+from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from kafkastub import KafkaStub
 from kafkastub.cli import main
 from kafkastub.client import Client
+from kafkastub.client.routing import TRANSACTION
 from kafkastub.faults import Action, FaultError, FaultRule, Plan
 from kafkastub.handlers.registry import registrations
 from kafkawire.api import ApiKey
@@ -56,6 +58,7 @@ from kafkawire.messages.write_txn_markers_request import (
 from kafkawire.messages.write_txn_markers_response import WriteTxnMarkersResponse
 from kafkawire.records import NewRecord, build_batch
 from tests.clients.transactional import RawProducer
+from tests.fronts import FRONTS, front
 from tests.rawclient import RawClient
 
 TRANSACTIONAL = (
@@ -248,22 +251,37 @@ def test_an_error_for_one_partition_of_a_marker() -> None:
 # -- on the wire
 
 
+@pytest.fixture(params=FRONTS)
+def stub(request: pytest.FixtureRequest) -> Iterator[KafkaStub]:
+    with front(request, {"a": 1, "b": 1}) as running:
+        yield running
+
+
+def state_of(stub: KafkaStub, transactional_id: str) -> str:
+    """By asking the broker, or the cluster; "" where there is none."""
+    with Client(stub.bootstrap_servers) as client:
+        (told,) = client.ask_coordinator(
+            transactional_id, DescribeTransactionsRequest([transactional_id]), TRANSACTION
+        ).transaction_states
+    return str(told.transaction_state)
+
+
 def initialised(client: RawClient, transactional_id: str | None) -> int:
     request = InitProducerIdRequest(transactional_id=transactional_id, transaction_timeout_ms=1000)
     body = client.exchange(ApiKey.INIT_PRODUCER_ID, 4, encode(request, 4))
     return decode_from(InitProducerIdResponse, 4, body, 0)[0].error_code
 
 
-def test_only_the_producer_of_that_transaction_is_fenced() -> None:
-    with KafkaStub() as stub, RawClient(stub.bootstrap_servers) as client:
+def test_only_the_producer_of_that_transaction_is_fenced(stub: KafkaStub) -> None:
+    with RawClient(stub.bootstrap_servers) as client:
         stub.faults.add(api="InitProducerId", transactional_id="tx", error="PRODUCER_FENCED", times=1)
         assert initialised(client, None) == 0
         assert initialised(client, "tx") == FENCED
 
 
-def test_a_rule_meets_every_batch_of_its_transaction() -> None:
+def test_a_rule_meets_every_batch_of_its_transaction(stub: KafkaStub) -> None:
     """The first goes its way through the handler, those behind it the fast path, unless a rule may care for them."""
-    with KafkaStub(topics=["a"]) as stub, Client(stub.bootstrap_servers) as client:
+    with Client(stub.bootstrap_servers) as client:
         own, other = RawProducer(client, "tx"), RawProducer(client, "xt")
         with stub.faults.add(api="Produce", transactional_id="tx", error="INVALID_PRODUCER_EPOCH", after=3) as fault:
             for producer in (own, other):
@@ -286,18 +304,18 @@ def test_a_rule_over_http_and_from_the_command_line_names_a_transaction() -> Non
         assert [fault.rule.transactional_id for fault in stub.faults] == ["7", "shop"]
 
 
-def test_partitions_beside_one_that_fails_are_not_added() -> None:
-    request = AddPartitionsToTxnRequest(
-        v3_and_below_transactional_id="tx", v3_and_below_producer_id=0, v3_and_below_producer_epoch=0,
-        v3_and_below_topics=topics(a=[0], b=[0]),
-    )  # fmt: skip
-    with KafkaStub(topics=["a", "b"]) as stub, RawClient(stub.bootstrap_servers) as client:
-        assert initialised(client, "tx") == 0
+def test_partitions_beside_one_that_fails_are_not_added(stub: KafkaStub) -> None:
+    with Client(stub.bootstrap_servers) as asking, RawClient(stub.bootstrap_servers) as client:
+        producer = RawProducer(asking, "tx")
+        request = AddPartitionsToTxnRequest(
+            v3_and_below_transactional_id="tx", v3_and_below_producer_id=producer.producer_id,
+            v3_and_below_producer_epoch=producer.epoch, v3_and_below_topics=topics(a=[0], b=[0]),
+        )  # fmt: skip
         stub.faults.add(transactional_id="tx", topic="a", error="UNKNOWN_TOPIC_OR_PARTITION", times=1)
         for expected, state in (({3: 1, 55: 1}, "Empty"), ({0: 2}, "Ongoing")):
             client.exchange(ApiKey.ADD_PARTITIONS_TO_TXN, 3, encode(request, 3))
-            assert stub.journal.tail(1)[0].errors == expected
-            assert stub.transactions["tx"].state == state
+            assert stub.journal.requests(api="AddPartitionsToTxn")[-1].errors == expected
+            assert state_of(stub, "tx") == state
 
 
 def put_at(key: ApiKey, version: int) -> int:
@@ -326,21 +344,23 @@ WHOLE = {
 
 
 @pytest.mark.parametrize("key", WHOLE, ids=[key.camel for key in WHOLE])
-def test_an_error_for_the_whole_request_stands_where_each_version_has_it(key: ApiKey) -> None:
-    with KafkaStub() as stub, RawClient(stub.bootstrap_servers) as client:
+def test_an_error_for_the_whole_request_stands_where_each_version_has_it(stub: KafkaStub, key: ApiKey) -> None:
+    before = state_of(stub, "tx")  # of earlier tests, in front of a cluster
+    with RawClient(stub.bootstrap_servers) as client:
         stub.faults.add(api=key.camel, error="COORDINATOR_NOT_AVAILABLE")
         first, last = registrations()[key].first, registrations()[key].last
         for version in range(first, last + 1):
             client.exchange(key, version, encode(WHOLE[key], version))
-        told = [(entry.api_version, entry.errors) for entry in stub.journal.requests(api=key.camel)]
+        told = [(one.api_version, one.errors) for one in stub.journal.requests(api=key.camel, client_id="raw")]
         assert told == [(version, {15: put_at(key, version)}) for version in range(first, last + 1)]
-        assert dict(stub.transactions) == {}
+    stub.faults.clear()
+    assert state_of(stub, "tx") == before
 
 
-def test_batches_without_a_transaction_go_on_beside_a_rule() -> None:
+def test_batches_without_a_transaction_go_on_beside_a_rule(stub: KafkaStub) -> None:
     batch = build_batch([NewRecord(timestamp=0, key=None, value=b"x")])
     data = [TopicProduceData("a", partition_data=[PartitionProduceData(0, batch)])]
-    with KafkaStub(topics=["a"]) as stub, RawClient(stub.bootstrap_servers) as client:
+    with RawClient(stub.bootstrap_servers) as client:
         fault = stub.faults.add(api="Produce", transactional_id="tx", drop="before")
         plain = encode(ProduceRequest(acks=-1, timeout_ms=1000, topic_data=data), 9)
         client.exchange(ApiKey.PRODUCE, 9, plain)

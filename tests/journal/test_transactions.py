@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import urllib.parse
 import urllib.request
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,7 @@ from kafkawire.messages.write_txn_markers_request import (
 )
 from kafkawire.records import NewRecord, build_batch
 from kafkawire.schema import Message
+from tests.fronts import FRONTS, front
 from tests.rawclient import RawClient
 
 TRANSACTIONAL = 0x10
@@ -155,8 +157,16 @@ def initialise(client: RawClient, transactional_id: str | None) -> None:
     client.exchange(ApiKey.INIT_PRODUCER_ID, 4, encode(request, 4))
 
 
-def test_filters_exports_http_and_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with KafkaStub(control_port=0) as stub, RawClient(stub.bootstrap_servers) as client:
+@pytest.fixture(params=FRONTS)
+def stub(request: pytest.FixtureRequest) -> Iterator[KafkaStub]:
+    with front(request, control_port=0) as running:
+        yield running
+
+
+def test_filters_exports_http_and_the_command(
+    stub: KafkaStub, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with RawClient(stub.bootstrap_servers) as client:
         for name in ("a", None, "b"):
             initialise(client, name)
         (first,) = stub.journal.requests(transactional_id="a")
