@@ -12,8 +12,10 @@ from kafkastub import KafkaProxy, KafkaStub, NotInFront
 from kafkastub.client import Client, ClientError
 from kafkastub.client import groups as of_groups
 from kafkastub.client.routing import TRANSACTION
+from kafkawire.errors import ErrorCode
 from kafkawire.messages.describe_groups_request import DescribeGroupsRequest
 from kafkawire.messages.describe_transactions_request import DescribeTransactionsRequest
+from kafkawire.messages.init_producer_id_request import InitProducerIdRequest
 from tests.waiting import until
 
 T = TypeVar("T")
@@ -66,9 +68,17 @@ def front(
                 for group in "abgh":  # a new cluster has no coordinators before somebody asks
                     client.coordinator(group)
                     client.ask_coordinator(group, DescribeGroupsRequest(groups=[group]))
+                # ... and no producer ids
+                until(lambda: not client.ask(InitProducerIdRequest(None, 1000)).error_code, "producer ids")
                 for name in ("a", "b", "tx", "xt"):
-                    client.ask_coordinator(name, DescribeTransactionsRequest([name]), TRANSACTION)
+                    until(lambda name=name: _is_coordinated(client, name), f"a coordinator of transaction {name}")
             yield cast(KafkaStub, proxy)
+
+
+def _is_coordinated(client: Client, transactional_id: str) -> bool:
+    asked = DescribeTransactionsRequest([transactional_id])
+    (told,) = client.ask_coordinator(transactional_id, asked, TRANSACTION).transaction_states
+    return told.error_code in (ErrorCode.NONE, ErrorCode.TRANSACTIONAL_ID_NOT_FOUND)
 
 
 def clean(bootstrap_servers: str) -> None:
