@@ -86,6 +86,12 @@ def add_to(commands: Commands) -> None:
         help="how much of a --journal is kept, 500M or 20G; the oldest goes (default 1G)",
     )
     proxy.add_argument(
+        "--keep-bytes",
+        type=_size,
+        metavar="SIZE",
+        help="of large requests and answers that faults, holds and chaos keep at a time (default 512M)",
+    )
+    proxy.add_argument(
         "--hide-records",
         action="store_true",
         help="the journal has of records how many there were, and neither keys nor values nor headers",
@@ -140,6 +146,7 @@ def _config(pairs: list[str]) -> dict[str, object]:
 
 async def _run(arguments: argparse.Namespace, config: BrokerConfig, upstream: Upstream, rules: list[FaultRule]) -> None:
     from kafkastub.proxy.proxy import Proxy, addresses
+    from kafkastub.proxy.room import MOST
     from kafkastub.server.logs import process_logger
 
     stop = asyncio.Event()
@@ -148,7 +155,13 @@ async def _run(arguments: argparse.Namespace, config: BrokerConfig, upstream: Up
         loop.add_signal_handler(number, stop.set)
     log = process_logger(arguments.log_format, arguments.log_level)
     proxy = Proxy(
-        addresses(arguments.to), log, upstream, tls=arguments.tls, config=config, drain_seconds=_DRAIN_SECONDS
+        addresses(arguments.to),
+        log,
+        upstream,
+        tls=arguments.tls,
+        config=config,
+        drain_seconds=_DRAIN_SECONDS,
+        keep_bytes=MOST if arguments.keep_bytes is None else arguments.keep_bytes,
     )
     advertised = None if arguments.advertised is None else addresses(arguments.advertised)[0]
     await proxy.start(arguments.host, arguments.port, advertised, arguments.wait)

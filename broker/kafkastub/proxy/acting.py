@@ -40,9 +40,13 @@ class Faulty:
         self._done = False
         self._timer: asyncio.TimerHandle | None = None
         self._forget: Callable[[], None] | None = None
+        self.taken = 0
+        """Room of the request: until its end, for what is decided about it may hold it."""
+        self._taken_by_answer = 0
 
-    def begin(self, client: Client, pending: Pending, frame: bytes, is_answered: bool) -> None:
+    def begin(self, client: Client, pending: Pending, frame: bytes, is_answered: bool, taken: int) -> None:
         self._client, self._pending, self._frame, self._is_answered = client, pending, frame, is_answered
+        self.taken = taken
         action = self._action
         client.pending.append(pending)
         if action.hold == "before":
@@ -97,11 +101,21 @@ class Faulty:
         elif not self._is_answered and self._action.ending != "silence":
             self._end(None)
 
-    def worked(self, answer: bytes) -> None:
+    def worked(self, answer: bytes, taken: int) -> None:
+        self._taken_by_answer = taken
         self._answer(answer)
+
+    def _give(self) -> int:
+        """Give back the room of the request; gives that of the answer."""
+        (request, answer), self.taken, self._taken_by_answer = (self.taken, self._taken_by_answer), 0, 0
+        if request:
+            self._client.owner.room.give(request)
+        return answer
 
     def abandon(self) -> None:
         self._done = True
+        if answer := self._give():
+            self._client.owner.room.give(answer)
         if self._timer is not None:
             self._timer.cancel()
         if self._forget is not None:
@@ -154,6 +168,7 @@ class Faulty:
             return
         self._done = True
         client, pending, action = self._client, self._pending, self._action
+        taken = self._give()
         if client.pending and client.pending[0] is pending:
             client.pending.popleft()
         ending, watch = action.ending, client.owner.watch
@@ -163,14 +178,13 @@ class Faulty:
             client.unmute()
             return
         if ending == "answer" and reply is not None:
-            client.transport.write(reply)
+            client.deliver(reply, taken)
             if watch is not None:
                 watch.answered(pending, client.info, reply)
             client.unmute()
             return
         sent = reply[: action.cut_at] if ending == "cut" and reply is not None else b""
-        if sent:
-            client.transport.write(sent)
+        client.deliver(sent, taken)
         if watch is not None:
             watch.unanswered(pending, Became.CLOSED if ending == "answer" else Became.DROPPED, sent or None)
         client.transport.close()
@@ -180,17 +194,18 @@ class Closing:
     """Not a fault: the connection ends when all in front is answered."""
 
     is_local = True
+    taken = 0
 
     def __init__(self, client: Client) -> None:
         self._client = client
 
-    def begin(self, client: Client, pending: Pending, frame: bytes, is_answered: bool) -> None:
+    def begin(self, client: Client, pending: Pending, frame: bytes, is_answered: bool, taken: int) -> None:
         """It was there before."""
 
     def reached(self) -> None:
         self._client.transport.close()
 
-    def worked(self, answer: bytes) -> None:
+    def worked(self, answer: bytes, taken: int) -> None:
         """Nothing was asked."""
 
     def abandon(self) -> None:

@@ -5,7 +5,8 @@ its request passes (`Pending`). While nobody watches and no rule is there, a chu
 
 A connection is muted while a fault has one of its requests, as Kafka mutes a channel while it serves one; nothing
 behind that request is sent on. Whoever does not read is not read for: each side stops reading while the other has more
-than `_WRITE_LIMIT` bytes to send, and nobody asks on while `_MOST_UNDER_WAY` of his requests have no answer.
+than `_WRITE_LIMIT` bytes to send, and nobody asks on while `_MOST_UNDER_WAY` of his requests have no answer. What is
+kept whole because of a rule takes room (`room.py`); while there is none, its connection is not read.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 from kafkastub.handlers.context import ConnectionInfo
 from kafkastub.proxy import naming
 from kafkastub.proxy.places import UNREACHABLE
+from kafkastub.proxy.room import Taken
 from kafkastub.proxy.routes import Answer, Route
 from kafkastub.proxy.under_way import Pending
 from kafkastub.proxy.walking import TailFinder
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from kafkastub.proxy.places import Place
+    from kafkastub.proxy.room import Room
     from kafkastub.proxy.under_way import Acting, Watch
 
 _WRITE_LIMIT: Final = 1 << 19
@@ -73,6 +76,7 @@ class Owner(Protocol):
     loop: asyncio.AbstractEventLoop
     log: Any
     clients: set[ClientSide]
+    room: Room
 
     @property
     def watch(self) -> Watch | None:
@@ -136,6 +140,14 @@ class ClientSide(asyncio.Protocol):
         self._reading = True
         self._unread = False
         """Whether the broker does not read as fast as the client sends."""
+        self._room = Taken(owner.room, lambda: owner.loop.call_soon(self._go_on))
+        """Of the frame that is not there as a whole."""
+        self._leaving = 0
+        """Room of what the broker is still to read."""
+        self._delivering = 0
+        """The same of the client."""
+        self._slow = False
+        """Whether the client does not read as fast as the broker answers."""
         self._eof = False
         self._connecting: asyncio.Task[None] | None = None
 
@@ -180,7 +192,7 @@ class ClientSide(asyncio.Protocol):
         if self._held:
             self._chunks.append(data)
             self._held += len(data)
-            if self.muted or self._held < self._need:
+            if self.muted or self._held < self._need or self._room.waits:
                 self.pace()
                 return
             data = self._joined()
@@ -204,12 +216,17 @@ class ClientSide(asyncio.Protocol):
         return self.transport.get_extra_info("ssl_object") is None
 
     def pause_writing(self) -> None:
+        self._slow = True
         if self.broker is not None:
-            self.broker.transport.pause_reading()
+            self.broker.pace()
 
     def resume_writing(self) -> None:
-        if self.broker is not None and not self.broker.transport.is_closing():
-            self.broker.transport.resume_reading()
+        self._slow = False
+        if self._delivering:
+            size, self._delivering = self._delivering, 0
+            self.owner.room.give(size)
+        if self.broker is not None:
+            self.broker.pace()
 
     def connection_lost(self, exc: BaseException | None) -> None:
         if self.ended.done():
@@ -227,6 +244,10 @@ class ClientSide(asyncio.Protocol):
         self.pending.clear()
         self._chunks.clear()
         self._held = 0
+        self._room.end()
+        if self._leaving or self._delivering:
+            self.owner.room.give(self._leaving + self._delivering)
+            self._leaving = self._delivering = 0
         self.info.forget()
         if self.broker is not None and not self.broker.ended:
             self.broker.transport.abort()
@@ -248,7 +269,12 @@ class ClientSide(asyncio.Protocol):
 
     def pace(self) -> None:
         """Read on, or do not."""
-        full = self._unread or (self.muted and self._held > _HOLD_LIMIT) or len(self.pending) > _MOST_UNDER_WAY
+        full = (
+            self._unread
+            or self._room.waits
+            or (self.muted and self._held > _HOLD_LIMIT)
+            or len(self.pending) > _MOST_UNDER_WAY
+        )
         if self._reading == full and not self.transport.is_closing():
             self._reading = not full
             if full:
@@ -259,6 +285,9 @@ class ClientSide(asyncio.Protocol):
     def unread(self, is_so: bool) -> None:
         """Whether the broker has more to read than it reads."""
         self._unread = is_so
+        if not is_so and self._leaving:
+            size, self._leaving = self._leaving, 0
+            self.owner.room.give(size)
         self.pace()
 
     def mute(self) -> None:
@@ -273,7 +302,7 @@ class ClientSide(asyncio.Protocol):
     def _go_on(self) -> None:
         if self.muted or self.transport.is_closing():
             return
-        if self._held and self._held >= self._need:
+        if self._held and self._held >= self._need and not self._room.waits:
             self._cut(self._joined())
         self.pace()
 
@@ -296,6 +325,7 @@ class ClientSide(asyncio.Protocol):
         broker = self.broker
         assert broker is not None
         position, first, length = 0, 0, len(data)
+        taken = self._room.hand_over()
         left = self._left
         if left:
             position = min(left, length)
@@ -308,7 +338,7 @@ class ClientSide(asyncio.Protocol):
             position = length
         owner = self.owner
         watch, pending = owner.watch, self.pending
-        need = 0
+        need = wanted = 0
         while position < length:
             if self._tokens:
                 position, need = self._cut_token(data, position)
@@ -328,6 +358,7 @@ class ClientSide(asyncio.Protocol):
             whole = end <= length
             if not whole and route.concerned and size <= (LARGEST_WHOLE if self._is_known() else _LONGEST_LOGIN):
                 need = 4 + size
+                wanted = need if self._is_known() else 0
                 break
             request = Pending(route, correlation_id)
             if number == 0:  # Produce
@@ -359,6 +390,7 @@ class ClientSide(asyncio.Protocol):
                     watch.unanswered(request, closed=True)
                 if position > first:
                     broker.transport.write(data[first:position])
+                self._passed(taken)
                 self.close_behind()
                 return
             if watch is not None:
@@ -376,7 +408,10 @@ class ClientSide(asyncio.Protocol):
                         self._hold(data[end:], 0)
                     request.acting = acting
                     self.mute()
-                    acting.begin(self, request, data[position:end], acks != 0)
+                    if position:  # the room is of one before it
+                        self._passed(taken)
+                        taken = 0
+                    acting.begin(self, request, data[position:end], acks != 0, taken)
                     return
             if acks != 0:
                 pending.append(request)
@@ -389,11 +424,33 @@ class ClientSide(asyncio.Protocol):
             position = end
         if position > first:
             broker.transport.write(data if position == length else data[first:position])
+        if taken:
+            self._passed(taken)
         if position < length:
             self._hold(data[position:] if position else data, need)
+            self._room.want(wanted)
             self.pace()
         elif len(pending) > _MOST_UNDER_WAY:
             self.pace()
+
+    def _passed(self, taken: int) -> None:
+        """What had that room has been written to the broker: it has it until the broker has read."""
+        if self._unread:
+            self._leaving += taken
+        elif taken:
+            self.owner.room.give(taken)
+
+    def deliver(self, reply: bytes, taken: int) -> None:
+        """An answer that was kept, and had that room."""
+        self.transport.write(reply)
+        if self._slow:
+            self._delivering += taken
+        elif taken:
+            self.owner.room.give(taken)
+
+    def is_slow(self) -> bool:
+        """Whether it does not read as fast as the broker answers."""
+        return self._slow
 
     def _frame_has_passed(self) -> None:
         kept, self._kept = self._kept, None
@@ -493,6 +550,9 @@ class BrokerSide(asyncio.Protocol):
         """What it answers."""
         self._kept: list[bytes] | None = None
         self._tail: _PassingTail | None = None
+        self._room = Taken(client.owner.room, lambda: client.owner.loop.call_soon(self._go_on))
+        """Of the answer that is not there as a whole."""
+        self._reading = True
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = cast(asyncio.Transport, transport)
@@ -509,17 +569,43 @@ class BrokerSide(asyncio.Protocol):
     def connection_lost(self, exc: BaseException | None) -> None:
         self.ended = True
         self._chunks.clear()
+        self._room.end()
         self.client.broker_lost(exc)
+
+    def pace(self) -> None:
+        """Read on, or do not."""
+        full = self._room.waits or self.client.is_slow()
+        if self._reading == full and not self.transport.is_closing():
+            self._reading = not full
+            if full:
+                self.transport.pause_reading()
+            else:
+                self.transport.resume_reading()
 
     def data_received(self, data: bytes) -> None:
         if self._held:
             self._chunks.append(data)
             self._held += len(data)
-            if self._held < self._need:
+            if self._held < self._need or self._room.waits:
                 return
-            data = b"".join(self._chunks)
-            self._chunks.clear()
-            self._held = 0
+            data = self._joined()
+        self._look(data)
+
+    def _joined(self) -> bytes:
+        data = b"".join(self._chunks)
+        self._chunks.clear()
+        self._held = 0
+        return data
+
+    def _go_on(self) -> None:
+        """There is room."""
+        if self.ended or self._room.waits:
+            return
+        if self._held and self._held >= self._need:
+            self._look(self._joined())
+        self.pace()
+
+    def _look(self, data: bytes) -> None:
         try:
             self._cut(data)
         except (*_TOO_SHORT, ValueError) as error:
@@ -634,11 +720,14 @@ class BrokerSide(asyncio.Protocol):
                 return
             if not whole:
                 need = 4 + size
+                if request.acting is not None:
+                    self._room.want(need, request.acting.taken > 0)
+                    self.pace()
                 break
             position = first = end
             answer = self.understood(route, data[end - size - 4 : end], request)
             if request.acting is not None:
-                request.acting.worked(answer)
+                request.acting.worked(answer, self._room.hand_over())
             else:
                 pending.popleft()
                 write(answer)

@@ -18,6 +18,7 @@ from kafkastub.proxy.cluster import ClientError, Cluster
 from kafkastub.proxy.naming import Address
 from kafkastub.proxy.pair import ClientSide
 from kafkastub.proxy.places import Place, Places, address_text
+from kafkastub.proxy.room import MOST, Room
 from kafkastub.proxy.routes import Route
 from kafkastub.proxy.upstream import Upstream
 from kafkastub.proxy.watching import Watching
@@ -64,8 +65,10 @@ class Proxy:
         tls: bool = False,
         config: BrokerConfig | None = None,
         drain_seconds: float = 0.5,
+        keep_bytes: int = MOST,
     ) -> None:
-        """`tls`: whether clients speak it, with what the configuration says of certificates.
+        """`tls`: whether clients speak it, with what the configuration says of certificates; `keep_bytes`: of requests
+        and answers that rules, holds and chaos keep at a time.
 
         Raises ConfigError.
         """
@@ -78,6 +81,7 @@ class Proxy:
         self.loop: asyncio.AbstractEventLoop
         self.watch: Watching | None = None
         self.clients: set[ClientSide] = set()
+        self.room = Room(keep_bytes)
         self.is_open = False
         self.journal_bytes: int | None = None
         """Of a journal on disk, at most."""

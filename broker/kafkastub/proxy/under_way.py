@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from kafkastub.handlers.context import ConnectionInfo
     from kafkastub.journal.ring import Outcome
+    from kafkastub.proxy.room import Room
     from kafkastub.proxy.routes import Route
 
 
@@ -40,15 +41,17 @@ class Acting(Protocol):
 
     is_local: bool
     """Whether the broker is not asked."""
+    taken: int
+    """Room that its request has."""
 
-    def begin(self, client: Client, pending: Pending, frame: bytes, is_answered: bool) -> None:
-        """The request has come, in `frame` with its size; nothing behind it is sent on."""
+    def begin(self, client: Client, pending: Pending, frame: bytes, is_answered: bool, taken: int) -> None:
+        """The request has come, in `frame` with its size, which has that room; nothing behind it is sent on."""
 
     def reached(self) -> None:
         """All in front of it is answered."""
 
-    def worked(self, answer: bytes) -> None:
-        """The broker has answered it: a frame."""
+    def worked(self, answer: bytes, taken: int) -> None:
+        """The broker has answered it: a frame, which has that room."""
 
     def abandon(self) -> None:
         """The client has gone."""
@@ -72,6 +75,7 @@ class Around(Protocol):
 
     loop: asyncio.AbstractEventLoop
     log: Any
+    room: Room
 
     @property
     def watch(self) -> Watch | None: ...
@@ -87,4 +91,5 @@ class Client(Protocol):
     @property
     def owner(self) -> Around: ...
     def send(self, data: bytes) -> None: ...
+    def deliver(self, reply: bytes, taken: int) -> None: ...
     def unmute(self) -> None: ...

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 from kafkastub.config import BrokerConfig, Profile
 from kafkastub.journal.ring import DEFAULT_ENTRIES
 from kafkastub.proxy.proxy import Proxy, addresses
+from kafkastub.proxy.room import MOST
 from kafkastub.proxy.upstream import Upstream
 from kafkastub.server.logs import library_logger
 from kafkastub.stub import arguments as stub_arguments
@@ -56,6 +57,8 @@ class KafkaProxy:
             `control_token`, `chaos` and `chaos_level`.
         journal_bytes: how much of the journal is kept in a directory, about 1 GiB by default.
         hide_records: whether the journal has of records how many there were, and neither keys nor values nor headers.
+        keep_bytes: of large requests and answers that faults, holds and chaos keep at a time, 512 MiB by default; who
+            finds no room is not read until there is some.
         drain: seconds that requests under way have at the end.
     """
 
@@ -79,6 +82,7 @@ class KafkaProxy:
         control_token: str | None = None,
         chaos: int | None = None,
         chaos_level: int = 1,
+        keep_bytes: int = MOST,
         drain: float = 0.5,
     ) -> None:
         self._to = addresses(to)
@@ -89,6 +93,9 @@ class KafkaProxy:
         self._advertised = None if advertised is None else addresses(advertised)[0]
         self._tls = tls
         self._drain = drain
+        if type(keep_bytes) is not int or keep_bytes < 1:
+            raise ValueError(f"keep_bytes={keep_bytes!r} is refused: a number of bytes from 1 on is wanted")
+        self._keep_bytes = keep_bytes
         self._journal_bytes, self._hides_records = journal_bytes, hide_records
         self._seed = None if chaos is None else stub_arguments.chaos(chaos, chaos_level)
         from kafkastub.stub.in_front.control import ProxyControl
@@ -283,7 +290,13 @@ class KafkaProxy:
 
     async def _start_proxy(self) -> Proxy:
         proxy = Proxy(
-            self._to, library_logger(), self._upstream, tls=self._tls, config=self._config, drain_seconds=self._drain
+            self._to,
+            library_logger(),
+            self._upstream,
+            tls=self._tls,
+            config=self._config,
+            drain_seconds=self._drain,
+            keep_bytes=self._keep_bytes,
         )
         proxy.journal_bytes, proxy.hides_records = self._journal_bytes, self._hides_records
         await proxy.start(*self._at, self._advertised)
