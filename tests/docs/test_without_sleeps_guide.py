@@ -23,7 +23,7 @@ def test_every_program_has_the_name_of_a_file_and_none_sleeps() -> None:
 
 
 def test_all_waits_for_coroutines_are_named() -> None:
-    named = re.findall(r"`(wait_\w+)[`(]", GUIDE.partition("`stub.aio` has all of them")[2].partition("```")[0])
+    named = re.findall(r"`(wait_\w+)[`(]", GUIDE.partition("`stub.aio` has awaitable versions")[2].partition("```")[0])
     assert sorted(named) == sorted(name for name in vars(KafkaStub().aio) if name.startswith("wait_"))
 
 
