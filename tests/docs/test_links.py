@@ -11,7 +11,7 @@ from tests.docs.site.links import anchor, anchors, links, relinked, resourced
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [
-    ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md")), *sorted(
+    *sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md")), *sorted(
         path for path in (ROOT / "examples").rglob("*.md") if not {"node_modules", "target"} & set(path.parts)
     ),
 ]  # fmt: skip

@@ -19,7 +19,13 @@ from tests.docs.site import http, reference  # noqa: E402
 from tests.docs.site.links import in_prose, relinked, resourced  # noqa: E402
 from tests.docs.site.order import navigation  # noqa: E402
 
-OUTSIDE: Final = {"README.md": "index.md", "CHANGELOG.md": "changelog.md", "examples/README.md": "examples.md"}
+OUTSIDE: Final = {
+    "README.md": "index.md",
+    "CHANGELOG.md": "changelog.md",
+    "CONTRIBUTING.md": "contributing.md",
+    "SECURITY.md": "reporting.md",
+    "examples/README.md": "examples.md",
+}
 """Pages that do not lie in docs/, and what they are called in the site."""
 
 
