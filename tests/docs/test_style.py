@@ -20,8 +20,8 @@ PHRASES: Final = re.compile(
 """Phrases that native readers stumbled over. Write what the table in docs/style.md has in their place."""
 PAGES: Final = (
     "CONTRIBUTING.md", "SECURITY.md", *(f"docs/{name}.md" for name in (
-        "as-version", "consumer-groups", "docker", "faults", "installation", "limits", "logs", "nodes", "quotas",
-        "security", "transactions", "without-sleeps",
+        "as-version", "consumer-groups", "docker", "faults", "installation", "limits", "logs", "nodes", "page",
+        "quotas", "security", "share-groups", "transactions", "without-sleeps",
     )),
 )  # fmt: skip
 """Those that have been rewritten. A page that is added here stays plain."""
