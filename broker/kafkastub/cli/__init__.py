@@ -6,7 +6,7 @@ import argparse
 import importlib
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import Final, NoReturn
 
 from kafkastub.version import __version__
 
@@ -53,8 +53,19 @@ def _action_first(given: list[str]) -> list[str]:
 _GROUP_ACTIONS = ("--list", "--describe", "--delete", "--delete-offsets", "--reset-offsets")
 
 
+_ANY_WIDTH: Final = 1000
+
+
 class _Parser(argparse.ArgumentParser):
     """One that prints as every command does; parsers of commands are of its kind."""
+
+    is_built = True
+    """Not while options are added: argparse asks for a formatter to check each, and one without a width loads `shutil`
+    with three compressors to find out how wide the terminal is.
+    """
+
+    def _get_formatter(self) -> argparse.HelpFormatter:
+        return super()._get_formatter() if _Parser.is_built else argparse.HelpFormatter(self.prog, width=_ANY_WIDTH)
 
     def error(self, message: str) -> NoReturn:
         from kafkastub.cli import output
@@ -64,6 +75,14 @@ class _Parser(argparse.ArgumentParser):
 
 def parser(only: str | None = None) -> argparse.ArgumentParser:
     """The parser of the whole command line, or of one command alone."""
+    _Parser.is_built = False
+    try:
+        return _built(only)
+    finally:
+        _Parser.is_built = True
+
+
+def _built(only: str | None) -> argparse.ArgumentParser:
     whole = _Parser(prog="kafkastub", description="A Kafka broker stub for integration tests.")
     whole.add_argument("--version", action="version", version=f"kafkastub {__version__}")
     commands = whole.add_subparsers(required=True, metavar="COMMAND")

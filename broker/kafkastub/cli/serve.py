@@ -165,7 +165,7 @@ async def _run(
     log = process_logger(arguments.log_format, arguments.log_level)
     hosted = _hosted(arguments, config, topics, rules)
     broker = Broker(config, log, data_dir=arguments.data_dir)
-    await broker.start(listeners, topics, arguments.nodes, arguments.racks, snapshot)
+    await broker.start(listeners, topics, arguments.nodes, arguments.racks, snapshot, loads_later=True)
     try:
         control = await _equip(arguments, broker, rules, hosted)
     except BaseException:
@@ -182,6 +182,7 @@ async def _run(
     from kafkastub.server.memory import give_back, keep_freed_memory
 
     broker.when_much_is_freed(give_back)
+    broker.load_rest()
     loop.call_later(_SETTLED_SECONDS, keep_freed_memory)
     await stop.wait()
     if control is not None:

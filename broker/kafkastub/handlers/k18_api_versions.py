@@ -26,9 +26,10 @@ import re
 from functools import lru_cache
 
 from kafkastub.handlers.context import RequestContext
+from kafkastub.handlers.offers import OFFERS
 from kafkastub.handlers.outcome import Outcome
-from kafkastub.handlers.registry import handles, registrations
-from kafkastub.handlers.release import served_apis
+from kafkastub.handlers.registry import handles
+from kafkastub.handlers.release import offers
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode
 from kafkawire.messages.api_versions_request import ApiVersionsRequest
@@ -43,8 +44,8 @@ _SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
 
 
 def error_response(request: ApiVersionsRequest, code: ErrorCode, version: int) -> ApiVersionsResponse:
-    own = registrations()[ApiKey.API_VERSIONS]
-    listed = [ApiVersion(own.key, own.first, own.last)] if code == ErrorCode.UNSUPPORTED_VERSION else []
+    own = OFFERS[ApiKey.API_VERSIONS]
+    listed = [ApiVersion(ApiKey.API_VERSIONS, own.first, own.last)] if code == ErrorCode.UNSUPPORTED_VERSION else []
     return ApiVersionsResponse(error_code=code, api_keys=listed)
 
 
@@ -87,5 +88,5 @@ def _addressed_wrongly(ctx: RequestContext, request: ApiVersionsRequest) -> Erro
 def _listed(release: str | None) -> tuple[ApiVersion, ...]:
     from kafkastub.handlers.not_served import refused_apis
 
-    apis = sorted({**refused_apis(release), **served_apis(release)}.items())
-    return tuple(ApiVersion(api.key, api.advertised_first, api.last) for _, api in apis if api.advertised)
+    apis = sorted({**refused_apis(release), **offers(release)}.items())
+    return tuple(ApiVersion(key, api.advertised_first, api.last) for key, api in apis if api.advertised)

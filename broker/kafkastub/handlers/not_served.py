@@ -15,7 +15,8 @@ from collections.abc import Mapping
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, Final
 
-from kafkastub.handlers.registry import Registration, registrations
+from kafkastub.handlers.offers import OFFERS
+from kafkastub.handlers.registry import Registration
 from kafkastub.handlers.release import release_ranges
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode
@@ -46,7 +47,7 @@ def refused_apis(release: str | None) -> Mapping[ApiKey, Registration]:
         first, last = REQUESTS[key][2]
         low, high = (first, last) if ranges is None else ranges.get(key, (0, -1))
         low, high = max(first, low), min(last, high)
-        if low <= high and key not in registrations():
+        if low <= high and key not in OFFERS:
             found[key] = Registration(key, low, high, partial(_refuse, code, answer), answer, low, advertised=True)
     return found
 

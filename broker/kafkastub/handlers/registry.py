@@ -1,19 +1,20 @@
 """The one place that says which APIs exist.
 
-`@handles(ApiKey.X, first, last, error_response=…)` registers a handler for a range of versions. Dispatch, the answer to
-ApiVersions and the coverage document are derived from what is registered here.
+`@handles(ApiKey.X, first, last, error_response=…)` registers a handler for a range of versions. Dispatch and the
+coverage document are derived from what is registered here; the answer to ApiVersions from `offers`, which says the same
+before any handler is loaded.
 """
 
 from __future__ import annotations
 
 import importlib
-import pkgutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, TypeVar, cast
 
 from kafkastub.handlers.context import RequestContext
+from kafkastub.handlers.offers import OFFERS
 from kafkastub.handlers.outcome import Outcome
 from kafkawire import catalogue
 from kafkawire.api import ApiKey
@@ -91,11 +92,21 @@ def handles(
     return register
 
 
+def registration(key: ApiKey) -> Registration:
+    """One API; imports its module (`k08_offset_commit` …) at the first call. Raises KeyError where there is none."""
+    found = _registered.get(key)
+    if found is None:
+        importlib.import_module(f"kafkastub.handlers.{OFFERS[key].module}")
+        found = _registered[key]
+    return found
+
+
+def is_loaded(key: ApiKey) -> bool:
+    """Whether the API's handler is there already."""
+    return key in _registered
+
+
 @lru_cache(maxsize=1)
 def registrations() -> dict[ApiKey, Registration]:
-    """Every API that is served, by key; imports the handler modules (`k08_offset_commit` …) at the first call."""
-    package = importlib.import_module("kafkastub.handlers")
-    for found in pkgutil.iter_modules(package.__path__):
-        if found.name[0] == "k" and found.name[1:3].isdigit():
-            importlib.import_module(f"kafkastub.handlers.{found.name}")
-    return dict(sorted(_registered.items()))
+    """Every API that is served, by key, with all of their modules."""
+    return {key: registration(key) for key in OFFERS}

@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
 
+from kafkastub.handlers.offers import OFFERS, Offer
 from kafkastub.handlers.registry import ErrorResponse, Registration, registrations
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode
@@ -39,6 +40,11 @@ def served_apis(release: str | None) -> Mapping[ApiKey, Registration]:
         if both is not None:
             served[key] = _narrowed(api, both, release)
     return served
+
+
+def offers(release: str | None) -> Mapping[ApiKey, Offer | Registration]:
+    """The same, for who only wants to know the versions."""
+    return OFFERS if release is None else served_apis(release)
 
 
 def minor(release: str) -> str:

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from kafkastub.handlers.not_served import NOT_SERVED
-from kafkastub.handlers.registry import registrations
+from kafkastub.handlers.offers import OFFERS
 from kafkastub.pytest_plugin.names import name_of
 from kafkastub.stub.inventory import in_time
 from kafkastub.stub.started import STARTED
@@ -81,7 +81,7 @@ def _not_served(journal: Any, began: datetime) -> Iterator[str]:
             if entry.wall_time >= began:
                 yield f"{_who(entry)} asked for {key.camel}, which kafkastub does not serve yet: answered {code.name}"
     for entry in journal.requests(outcome="refused"):
-        api = registrations().get(entry.api_key)
+        api = OFFERS.get(entry.api_key)
         if entry.wall_time < began or (api is not None and api.first <= entry.api_version <= api.last):
             continue
         what = f"{entry.api} v{entry.api_version}"

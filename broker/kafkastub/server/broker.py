@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from kafkastub.config import BrokerConfig, Listeners, misleading, plan_listeners
 from kafkastub.config.connection_limits import letting_nobody_in
-from kafkastub.handlers.registry import registrations
 from kafkastub.metadata import Node
+from kafkastub.server import collector
 from kafkastub.server.clock import Clock
+from kafkastub.server.loading import LoadedLater, load_all
 from kafkastub.server.nodes import Nodes
 from kafkastub.server.server import Server
 from kafkastub.state.broker_state import BrokerState
@@ -50,6 +51,7 @@ class Broker:
         self._directory: BrokerDirectory | None = None
         self._journal: DiskJournal | None = None
         self._mover: Mover | None = None
+        self._loading: LoadedLater | None = None
         self._restoring = asyncio.Lock()
         self.state: BrokerState
         self._server: Server
@@ -62,13 +64,18 @@ class Broker:
         nodes: int = 1,
         racks: Sequence[str] = (),
         snapshot: SavedState | None = None,
+        loads_later: bool = False,
     ) -> None:
         """Listen and answer; without `listeners` as the configuration says, else on a free port of 127.0.0.1.
 
         With a `snapshot` it is that, unless there is a data directory with something in it; topics are those that it
-        has not. Raises ListenError, DataDirError, ConfigError, SnapshotError, or KafkaError for a refused topic.
+        has not. With `loads_later` a handler is loaded with the first request that needs it, and `load_rest` loads all
+        others. Raises ListenError, DataDirError, ConfigError, SnapshotError, or KafkaError for a refused topic.
         """
-        registrations()
+        if loads_later:
+            self._loading = LoadedLater()
+        else:
+            load_all()
         self._nodes = Nodes(self.config, listeners or plan_listeners(self.config), nodes, racks)
         try:
             await self._start(topics or {} if snapshot is None else {})
@@ -92,7 +99,7 @@ class Broker:
                     self._create_topic(name, partitions)
             if self._directory is not None:
                 self._directory.keep()
-            self._server = Server(self.state, self.clock, asyncio.get_running_loop())
+            self._server = Server(self.state, self.clock, asyncio.get_running_loop(), self._loading)
             try:
                 await self._nodes.open(self._server)
             except BaseException:
@@ -159,10 +166,23 @@ class Broker:
         self.state.make_topic = partial(topic_with, self.state)
         settle_leaders(self.state, self.clock.both())
 
+    def load_rest(self) -> None:
+        """Load the handlers that are not there yet, each when nobody else has anything to do."""
+        if self._loading is None:
+            return
+        if self._loading.load_next():
+            self._loading = None
+            collector.spare_what_is_loaded()
+        else:
+            asyncio.get_running_loop().call_soon(self.load_rest)
+
     async def stop(self) -> None:
         """Close every socket; no task, timer or connection is left, and what was written is on the disk."""
         await self._server.close()
         self._nodes.close()
+        if self._loading is not None:
+            self._loading.close()
+            self._loading = None
         with suppress(KafkaError):  # a disk that takes no more
             self.state.groups.finish(*self.clock.both())
         if self._journal is not None:

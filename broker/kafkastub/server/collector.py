@@ -67,6 +67,12 @@ def spare_large_states(soon: Soon, most: int = _MOST) -> None:
     gc.callbacks.append(_sparing.look)
 
 
+def spare_what_is_loaded() -> None:
+    """Spare what was loaded meanwhile, where large states are spared."""
+    if _sparing is not None:
+        gc.freeze()
+
+
 def rest() -> None:
     """Look through nothing: a large request makes hundreds of thousands of objects, and none of them is garbage.
 

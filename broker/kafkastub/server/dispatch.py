@@ -113,12 +113,11 @@ class Dispatcher:
     one_by_one: Final = False
     """Whether what is to be done with a frame depends on the one before it."""
 
-    def __init__(self, state: BrokerState) -> None:
-        from kafkastub.layers.fast_paths.table import FAST_PATHS
-
+    def __init__(self, state: BrokerState, apis: Mapping[ApiKey, Registration] | None = None) -> None:
+        """`apis`: what is served, where that is not all loaded yet (see `LoadedLater`)."""
         self.state = state
-        self._apis: Mapping[ApiKey, Registration] = served_apis(state.config["kafkastub.as.version"])
-        self._fast_paths = FAST_PATHS
+        release = state.config["kafkastub.as.version"]
+        self._apis: Mapping[ApiKey, Registration] = served_apis(release) if apis is None or release else apis
         self._routes: dict[bytes, Route] = {}
         self.watch: Watcher | None = None
         """Who is told of every request, if anybody."""
@@ -385,11 +384,13 @@ class Dispatcher:
         self._routes.clear()
 
     def _compile(self, api: Registration, version: int, handler: Handler) -> Route:
+        from kafkastub.layers.fast_paths.table import FAST_PATHS  # is there already: it takes some time to load
+
         request, response = api.request_class(), api.response_class()
         header_size = response_header_size(api.key, is_flexible(response, version))
         # A fast path does not know who asks, and where a handler asks the authorizer by itself no guard closes it:
         # where there is an authorizer, nothing is passed by.
-        fast = None if self.state.authorizer is not None else self._fast_paths.get(api.key)
+        fast = None if self.state.authorizer is not None else FAST_PATHS.get(api.key)
         path = None if fast is None else fast.make(self.state, version, always_clear)
         return Route(
             api=api,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from functools import partial
 from typing import cast
 
 from kafkastub.config import BrokerConfig
+from kafkastub.handlers.registry import Registration
 from kafkastub.server.acceptor import Acceptor, ProtocolFactory
 from kafkastub.server.clock import Clock
 from kafkastub.server.connection import NO_TLS_HERE, Connection
@@ -21,16 +22,24 @@ from kafkastub.server.slices import Slices
 from kafkastub.server.unfinished import UnfinishedFrames
 from kafkastub.state.broker_state import BrokerState
 from kafkastub.state.rate_limiter import RateLimiter
+from kafkawire.api import ApiKey
 
 
 class Server:
     """Serves one broker state on one loop. All of it runs in that loop's thread."""
 
-    def __init__(self, state: BrokerState, clock: Clock, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(
+        self,
+        state: BrokerState,
+        clock: Clock,
+        loop: asyncio.AbstractEventLoop,
+        apis: Mapping[ApiKey, Registration] | None = None,
+    ) -> None:
+        """`apis`: what is served, where that is not all loaded yet (see `LoadedLater`)."""
         self.state = state
         self.clock = clock
         self.loop = loop
-        self.dispatcher = Dispatcher(state)
+        self.dispatcher = Dispatcher(state, apis)
         self.connections: set[BrokerProtocol] = set()
         self.request_limit = cast(int, state.config["socket.request.max.bytes"])
         self.failed_authentication_delay_ms = cast(int, state.config["connection.failed.authentication.delay.ms"])

@@ -20,7 +20,6 @@ from bisect import bisect_left
 from collections import deque
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from functools import partial
-from hashlib import blake2b
 from typing import Final, NamedTuple, TypeVar
 
 from kafkastub.steps import Steps
@@ -274,7 +273,11 @@ def _keys(data: Buffer, header: BatchHeader) -> Steps[dict[bytes, int]]:
 
 
 def _short(key: bytes) -> bytes:
-    return key if len(key) <= _LONGEST_KEY else blake2b(key, digest_size=_DIGEST_BYTES).digest()
+    if len(key) <= _LONGEST_KEY:
+        return key
+    from hashlib import blake2b  # most keys are short, and it takes half a megabyte
+
+    return blake2b(key, digest_size=_DIGEST_BYTES).digest()
 
 
 def _bytes(data: Buffer) -> Steps[bytes]:
