@@ -8,12 +8,14 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from enum import IntEnum
-from typing import Any, Final, NamedTuple, Self
+from typing import Any, Final, NamedTuple, Protocol, Self
 
 DEFAULT_ENTRIES: Final = 10_000
 DEFAULT_BYTES: Final = 8 << 20
 MOST_ENTRIES: Final = 1_000_000
 """That somebody may ask for: with the bytes that come with them, 800 MB."""
+FOLLOWED: Final = 64
+"""Entries after which a follower has its turn: requests wait for it for a millisecond or two then."""
 _LOOSE: Final = 1 << 10
 """Bytes around an entry's frames that may be kept with it uncounted; else the frames are copied."""
 
@@ -124,6 +126,16 @@ class Run(NamedTuple):
 Watcher = Callable[[int, Raw], None]
 
 
+class Follows(Protocol):
+    """Who reads every entry before it goes, some of them at a time."""
+
+    def completed(self, sequence: int, raw: Raw) -> None:
+        """The end of a pending entry has come."""
+
+    def catch_up(self) -> None:
+        """Read what there is by now."""
+
+
 class Ring:
     """Bounded by `entries` and `bytes`; the oldest go first. Written by the server's thread alone."""
 
@@ -143,6 +155,11 @@ class Ring:
         self._bytes = 0
         self.total = 0
         """Entries ever added: the sequence number of the next one."""
+        self._look_at = entries
+        """Where `total` is larger there is something to do: too many entries, or a follower's turn."""
+        self._follower: Follows | None = None
+        self._read = 0
+        """What the follower has read, below this number."""
         self.watchers: list[Watcher] = []
         """Called with (sequence, entry) for each new one, and again when the end of a pending one has come."""
         self.wall_offset_ns = time.time_ns() - time.perf_counter_ns()
@@ -166,8 +183,8 @@ class Ring:
         self._kept.append(raw)
         self.total += 1
         self._bytes += raw[2] - raw[1] + reply_size(raw[3])
-        if self.total > self._full_at or self._bytes > self.most_bytes:
-            self._shrink()
+        if self.total > self._look_at or self._bytes > self.most_bytes:
+            self._look()
         if self.watchers:
             self._tell(self.total - 1, Raw(*raw))
 
@@ -186,16 +203,29 @@ class Ring:
         self._kept.append((data, first, last, replies, connection, broker_ms, started, ended, requests, size))
         self.total = total = self.total + requests
         self._bytes = held = self._bytes + size
-        if total > self._full_at or held > self.most_bytes:
-            self._shrink()
+        if total > self._look_at or held > self.most_bytes:
+            self._look()
 
     def complete(self, sequence: int, raw: list[Any]) -> None:
         """The end of the pending entry `sequence` has come, and was written into its list."""
         if sequence >= self.first:
             self._bytes += reply_size(raw[3])
-            self._shrink()
+            if self._bytes > self.most_bytes:
+                self._look()
+        if self._follower is not None:
+            self._follower.completed(sequence, Raw(*raw))
         if self.watchers:
             self._tell(sequence, Raw(*raw))
+
+    @property
+    def follower(self) -> Follows | None:
+        """Who reads every entry before it goes."""
+        return self._follower
+
+    def follow(self, follower: Follows | None) -> None:
+        """Let it read every entry before it goes; None: nobody any more."""
+        self._follower, self._read = follower, self.first
+        self._look_at = self._full_at if follower is None else self.total
 
     @property
     def first(self) -> int:
@@ -238,13 +268,19 @@ class Ring:
 
     def clear(self) -> None:
         """Forget what is there; sequence numbers go on."""
+        self._catch_up()
         self._kept.clear()
-        self._full_at = self.total + self.most_entries
+        self._full_at = self._look_at = self.total + self.most_entries
         self._bytes = 0
 
-    def _shrink(self) -> None:
+    def _look(self) -> None:
+        """Room for new entries, and a follower's turn."""
+        if self._follower is not None and self.total - self._read > FOLLOWED:
+            self._catch_up()
         kept = self._kept
         while kept and (self.total > self._full_at or self._bytes > self.most_bytes):
+            if self._follower is not None and self.first >= self._read:
+                self._catch_up()
             gone = kept.popleft()
             if type(gone) is list:
                 self._full_at += 1
@@ -252,6 +288,14 @@ class Ring:
             else:
                 self._full_at += gone[8]
                 self._bytes -= gone[9]
+        self._look_at = self._full_at
+        if self._follower is not None:
+            self._look_at = min(self._full_at, self._read + FOLLOWED)
+
+    def _catch_up(self) -> None:
+        if self._follower is not None:
+            self._read = self.total
+            self._follower.catch_up()
 
     def _tell(self, sequence: int, raw: Raw) -> None:
         for watcher in tuple(self.watchers):
