@@ -122,6 +122,23 @@ def decoded(found: Stretch, *, committed: bool, most: int | None = None) -> Iter
             )  # fmt: skip
 
 
+def offsets(state: BrokerState, name: str, index: int, start: int, end: int) -> list[tuple[int, int]] | None:
+    """Where committed records are from an offset up to another one; None of a partition that is not there."""
+    try:
+        found = stretch(state, name, index, start, committed=True)
+    except KafkaError:
+        return None
+    ranges: list[tuple[int, int]] = []
+    for record in decoded(found, committed=True):
+        if record.offset >= end:
+            break
+        if ranges and ranges[-1][1] == record.offset:
+            ranges[-1] = ranges[-1][0], record.offset + 1
+        else:
+            ranges.append((record.offset, record.offset + 1))
+    return ranges
+
+
 def _headers(record: Record) -> tuple[tuple[str, bytes | None], ...]:
     return tuple((name.decode(errors="backslashreplace"), value) for name, value in record.headers)
 

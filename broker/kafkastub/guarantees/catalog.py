@@ -1,0 +1,236 @@
+"""The guarantees: what each says, what Jepsen calls it, what it cannot see, and what clients do about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Final
+
+
+@dataclass(frozen=True)
+class Guarantee:
+    """One of them, as docs/guarantees.md has it."""
+
+    name: str
+    family: str
+    """ "consumers", "producers", "transactions", "share groups" or "relations"."""
+    fails: bool
+    """Whether a finding of it fails a check that names none; else it is a notice."""
+    says: str
+    """What holds where it is kept."""
+    blind: str
+    """What it cannot see, and its exceptions."""
+    java: str
+    librdkafka: str
+    franz: str
+    """What to do about it in Java, librdkafka and franz-go."""
+    jepsen: str = ""
+    """Jepsen's name for the anomaly, where there is one."""
+
+    @property
+    def title(self) -> str:
+        return self.name.replace("_", " ")
+
+
+_ALL: Final = (
+    Guarantee(
+        "skipped", "consumers", True,
+        "A group commits past no record that it was never given.",
+        "Exceptions: control batches, offsets that compaction emptied, aborted records, records below the log start; a "
+        "commit by a client that reads nothing (an administrator moves the group).",
+        "Commit `record.offset() + 1` of what was processed, or call `commitSync()` behind the last `poll()` alone.",
+        "Store offsets with `rd_kafka_offsets_store` when a message is done, with `enable.auto.offset.store=false`.",
+        "Use `MarkCommitRecords` and `CommitMarkedOffsets`, not offsets of your own counting.",
+        "lost write, poll skip",
+    ),
+    Guarantee(
+        "left_behind", "consumers", True,
+        "Where a partition gets an owner, the owner begins at what is committed: what was given before and not "
+        "committed is given again.",
+        "Not seen where the fetches cannot be told from those of the owner before. Exception: the owner before "
+        "commits up to there afterwards.",
+        "After a rebalance `seek` to nothing but `committed()`, and drop what was polled before.",
+        "Do not pass offsets of your own to `rd_kafka_assign` in the rebalance callback; drop the queue's messages.",
+        "Use `BlockRebalanceOnPoll`, finish or drop the batch, and `AllowRebalance`; no `SetOffsets` past the commit.",
+        "poll skip",
+    ),
+    Guarantee(
+        "commit_went_back", "consumers", True,
+        "The committed offset of a partition goes back only over records that are given again.",
+        "Two commits that were under way at once on two connections have no order: nothing is said of them.",
+        "`commitAsync` overtakes: count in its callback, and retry only what is newest; `commitSync` at the end.",
+        "Keep one asynchronous commit under way at a time, and commit the highest offset of each partition.",
+        "`CommitOffsets` waits for and cancels the one before; do not build requests by hand.",
+        "nonmonotonic poll",
+    ),
+    Guarantee(
+        "commit_without_owning", "consumers", True,
+        "A member commits only partitions that no other member has been assigned.",
+        "A broker takes such a commit: it looks at the generation alone. Not seen before the new owner's assignment "
+        "has passed.",
+        "Forget a partition's offsets in `onPartitionsRevoked` and `onPartitionsLost`.",
+        "Take partitions out of your own book of offsets in the rebalance callback.",
+        "Drop marked offsets in `OnPartitionsRevoked` and `OnPartitionsLost`.",
+    ),
+    Guarantee(
+        "reset_skipped", "consumers", True,
+        "A reset to the end leaves out no record that was written after the group was first joined, or behind what it "
+        "had been given.",
+        "Records that are older than the group are no loss: latest says so. Not seen where nobody saw them written.",
+        "`auto.offset.reset=earliest` (Java's default is latest), or commit once before anything is written.",
+        "`auto.offset.reset=earliest` (librdkafka's default is largest).",
+        "`ConsumeResetOffset(kgo.NewOffset().AtStart())`, which is franz-go's default.",
+        "poll skip",
+    ),
+    Guarantee(
+        "redelivered", "consumers", False,
+        "No record is given to a group twice. Kafka promises that to nobody without transactions: it is told, with the "
+        "reason each time, and fails no check unless it is named.",
+        "What a client fetched and dropped by itself counts as given.",
+        "Make the work idempotent, commit in `onPartitionsRevoked`, keep `max.poll.records` small.",
+        "Make the work idempotent, commit in the rebalance callback.",
+        "Make the work idempotent, `AutoCommitMarks` with `OnPartitionsRevoked`.",
+        "duplicate",
+    ),
+    Guarantee(
+        "failed_commit_not_repeated", "consumers", False,
+        "A commit that was refused is followed by one that is accepted, or by the records being given again.",
+        "A worker that is started again later commits them then.",
+        "Do not swallow `CommitFailedException` and `RebalanceInProgressException`: poll again, or seek back.",
+        "Look at the error of `rd_kafka_commit`; `_NO_OFFSET` and `ILLEGAL_GENERATION` are no successes.",
+        "Look at the error of `CommitOffsetsSync`'s callback, partition by partition.",
+    ),
+    Guarantee(
+        "never_commits", "consumers", False,
+        "A group whose members have left has committed something of what it was given.",
+        "A reader that wants everything each time does that on purpose.",
+        "`enable.auto.commit=true`, or `commitSync()` before `close()`.",
+        "`enable.auto.commit=true`, or `rd_kafka_commit` before `rd_kafka_consumer_close`.",
+        "Leave `DisableAutoCommit` out, or `CommitUncommittedOffsets` before `Close`.",
+    ),
+    Guarantee(
+        "read_aborted", "transactions", True,
+        "A group is given no record of a transaction that is aborted.",
+        "Only seen where the transaction's end has passed, or its marker was fetched.",
+        "`isolation.level=read_committed` (Java's default is read_uncommitted).",
+        "`isolation.level=read_committed`, which is librdkafka's default.",
+        "`FetchIsolationLevel(kgo.ReadCommitted())` (franz-go's default is read uncommitted).",
+        "G1a (aborted read)",
+    ),
+    Guarantee(
+        "read_uncommitted", "transactions", False,
+        "A group that reads a topic with transactions reads committed records alone.",
+        "None of them was aborted by now.",
+        "`isolation.level=read_committed`.",
+        "`isolation.level=read_committed`.",
+        "`FetchIsolationLevel(kgo.ReadCommitted())`.",
+    ),
+    Guarantee(
+        "refused_and_given_up", "producers", True,
+        "A record that was refused with an error that can be tried again is written in the end, by this client or "
+        "another one.",
+        "Records are known again by key, value and headers. Not counted: records of a transaction that was aborted.",
+        "Look at the callback of `send`, or at its future; leave `retries` and `delivery.timeout.ms` alone.",
+        "Look at the delivery report; `flush` until it returns 0; leave `message.timeout.ms` alone.",
+        "Look at the promise of `Produce`, or use `ProduceSync(...).FirstErr()`.",
+        "lost write",
+    ),
+    Guarantee(
+        "sent_twice", "producers", False,
+        "No batch is written twice. Without idempotence Kafka does not promise that: it is told, and fails no check "
+        "unless it is named.",
+        "Seen where the answer was lost, the batch came again the same, and nothing else was written between.",
+        "`enable.idempotence=true`, which is the default; `acks=1` or `retries=0` end it.",
+        "`enable.idempotence=true` (librdkafka's default is false).",
+        "Leave `DisableIdempotentWrite` out.",
+        "duplicate",
+    ),
+    Guarantee(
+        "out_of_order", "producers", True,
+        "Batches of one connection to one partition are written in the order in which they were sent.",
+        "Only seen where the batch that comes late is the same as the one that was refused.",
+        "`enable.idempotence=true`, or `max.in.flight.requests.per.connection=1`.",
+        "`enable.idempotence=true`, or `max.in.flight=1`.",
+        "Leave `DisableIdempotentWrite` out, or `MaxProduceRequestsInflightPerBroker(1)`.",
+        "G0",
+    ),
+    Guarantee(
+        "fenced_goes_on", "producers", True,
+        "A producer that was told that another one has its place asks for no more work.",
+        "Requests that were under way when it was told do not count; nor does an abort.",
+        "`ProducerFencedException` is fatal: close the producer; one `transactional.id` for each instance.",
+        "A fatal error (`rd_kafka_fatal_error`): destroy the producer.",
+        "`ProducerFenced`: close the client.",
+    ),
+    Guarantee(
+        "transaction_left_open", "transactions", True,
+        "A client that goes has ended its transactions.",
+        "Seen where the end of the connection is known: not in a journal's files.",
+        "`abortTransaction()` in the `catch`, before `close()`.",
+        "`rd_kafka_abort_transaction` before `rd_kafka_destroy`.",
+        "`EndTransaction(ctx, kgo.TryAbort)` in every way out.",
+    ),
+    Guarantee(
+        "offsets_outside_transaction", "transactions", True,
+        "A group whose offsets are committed in transactions has none committed outside of them.",
+        "A group that never uses transactions for its offsets is not seen here, but by `exactly_once`.",
+        "`sendOffsetsToTransaction`, `enable.auto.commit=false`, and no `commitSync`.",
+        "`rd_kafka_send_offsets_to_transaction`, `enable.auto.commit=false`.",
+        "`GroupTransactSession`, and no `CommitOffsets`.",
+    ),
+    Guarantee(
+        "at_least_once", "relations", True,
+        "Each record of one topic that a group has committed has one in the other topic with the same key, value or "
+        "whatever the test names.",
+        "Looks at what the topics have when it is asked; records that are gone from the input are not looked for.",
+        "Commit behind the output's acknowledgement: `flush()`, then `commitSync()`.",
+        "Commit behind the delivery reports: `flush`, then `rd_kafka_commit`.",
+        "Commit behind `Flush`, or `ProduceSync`.",
+        "lost write",
+    ),
+    Guarantee(
+        "exactly_once", "relations", True,
+        "The same, with exactly one in the output for each of the input, and none besides.",
+        "The output is read as a reader of committed records gets it.",
+        "A transactional producer with `sendOffsetsToTransaction`, readers with `isolation.level=read_committed`.",
+        "A transactional producer with `rd_kafka_send_offsets_to_transaction`.",
+        "`GroupTransactSession`.",
+        "lost write, duplicate, unseen",
+    ),
+    Guarantee(
+        "acknowledged_without_being_given", "share groups", True,
+        "A member of a share group acknowledges only records that it was given.",
+        "An acknowledgement that is too late is none of these.",
+        "`acknowledge` only records of the last `poll`.",
+        "Acknowledge only messages of the last batch.",
+        "Acknowledge only records of the last poll.",
+    ),
+    Guarantee(
+        "given_up", "share groups", False,
+        "No member rejects a record. Whether that is right, only the application knows: it is told, and fails no check "
+        "unless it is named.",
+        "Records that are archived because they were delivered too often are not told.",
+        "`AcknowledgeType.RELEASE` where another attempt may help, and a dead letter topic.",
+        "Release where another attempt may help.",
+        "Release where another attempt may help.",
+    ),
+)  # fmt: skip
+
+CATALOG: Final = {one.name: one for one in _ALL}
+"""By their names."""
+
+
+def chosen(names: Iterable[str]) -> frozenset[str]:
+    """The names, as they are written here. Raises ValueError for one that there is not."""
+    found = set()
+    for name in names:
+        if not isinstance(name, str):
+            raise ValueError(f"check={name!r} is refused: the name of a guarantee is wanted, as 'skipped'")
+        known = name.strip().replace(" ", "_").replace("-", "_")
+        if known not in CATALOG:
+            near = get_close_matches(known, CATALOG, 1)
+            meant = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(CATALOG)}"
+            raise ValueError(f"check={name!r}: there is no such guarantee; {meant}")
+        found.add(known)
+    return frozenset(found)

@@ -1,0 +1,195 @@
+"""What is sent: refused and given up, sent twice, out of order, fenced and goes on."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Final
+
+from kafkastub.guarantees.events import At, Client, Partition, Produced
+from kafkastub.guarantees.findings import Finding, error_name, found
+from kafkastub.guarantees.state import State
+from kafkawire.errors import ErrorCode
+
+_MOST: Final = 1000
+_MOST_RECORDS: Final = 20_000
+RETRIABLE: Final = frozenset(
+    (
+        ErrorCode.CORRUPT_MESSAGE, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.LEADER_NOT_AVAILABLE,
+        ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.REQUEST_TIMED_OUT, ErrorCode.REPLICA_NOT_AVAILABLE,
+        ErrorCode.NETWORK_EXCEPTION, ErrorCode.NOT_ENOUGH_REPLICAS, ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND,
+        ErrorCode.KAFKA_STORAGE_ERROR, ErrorCode.FENCED_LEADER_EPOCH, ErrorCode.UNKNOWN_LEADER_EPOCH,
+        ErrorCode.THROTTLING_QUOTA_EXCEEDED, ErrorCode.UNKNOWN_TOPIC_ID, ErrorCode.CONCURRENT_TRANSACTIONS,
+    )
+)  # fmt: skip
+"""Of a Produce: errors that Kafka's clients retry. Source: the subclasses of RetriableException."""
+_MAYBE_WRITTEN: Final = frozenset((ErrorCode.REQUEST_TIMED_OUT, ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND))
+_FENCED: Final = frozenset((ErrorCode.INVALID_PRODUCER_EPOCH, ErrorCode.PRODUCER_FENCED))
+
+
+@dataclass
+class _Batch:
+    """One that was refused, or had no answer."""
+
+    crc: int
+    count: int
+    at: At
+    client: Client
+    error: int | None
+    end_before: int
+    """Where the log ended, as far as it was known."""
+    producer_id: int
+    behind: At | None = None
+    """A later batch of the same connection that was accepted."""
+    contents: Counter[int] = field(default_factory=Counter)
+    """What of it is still not written."""
+
+
+class Producers:
+    """The guarantees of those who write."""
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+        self._open: dict[Partition, deque[_Batch]] = {}
+        """Batches that were refused or had no answer, and may come again."""
+        self._records = 0
+        self._accepted: dict[tuple[int, str], At] = {}
+        """What a connection wrote last to a topic."""
+        self._fenced: dict[tuple[int, int], tuple[At, int]] = {}
+        self._told: set[tuple[int, int]] = set()
+        self.found: list[Finding] = []
+        self.batches = 0
+
+    def produced(self, event: Produced) -> None:
+        self.batches += 1
+        self.used(event.batch.producer_id, event.batch.epoch, event.error, event.at, event.client)
+        log = self._state.log(event.partition)
+        waiting = self._open.get(event.partition)
+        count = event.batch.end - event.batch.first
+        accepted = event.error == 0 and event.base_offset >= 0
+        if accepted:
+            base = event.base_offset
+            if waiting:
+                self._compare(event, waiting, base, count)
+            log.seen(event.batch._replace(first=base, end=base + count))
+            if event.batch.transactional:
+                self._state.transactions_in.setdefault(event.batch.producer_id, set()).add(event.partition)
+            self._accepted[event.client.connection, event.partition[0]] = event.at
+            if len(self._accepted) > _MOST:
+                del self._accepted[next(iter(self._accepted))]
+        if event.error == 0 or event.error == ErrorCode.DUPLICATE_SEQUENCE_NUMBER:
+            if self._records:
+                self._strike(event)
+        elif event.acks != 0:
+            self._keep(event, log.end, count)
+
+    def _keep(self, event: Produced, end: int, count: int) -> None:
+        """It was refused, or there was no answer."""
+        waiting = self._open.setdefault(event.partition, deque(maxlen=_MOST))
+        if any(one.crc == event.batch.crc and one.error == event.error for one in waiting):
+            return
+        one = _Batch(event.batch.crc, count, event.at, event.client, event.error, end, event.batch.producer_id)
+        if event.error in RETRIABLE and event.error not in _MAYBE_WRITTEN:
+            if self._records + count > _MOST_RECORDS:
+                self._state.forget("records that were refused")
+            else:
+                one.contents.update(event.contents())
+                self._records += one.contents.total()
+        waiting.append(one)
+
+    def _strike(self, event: Produced) -> None:
+        """Written: whatever was refused of the same content was repeated, by this client or another one."""
+        contents: list[int] | None = None
+        for partition, waiting in self._open.items():
+            if partition[0] != event.partition[0]:
+                continue
+            for one in waiting:
+                if not one.contents:
+                    continue
+                if contents is None:
+                    contents = event.contents()
+                before = one.contents.total()
+                one.contents -= Counter(contents)
+                self._records -= before - one.contents.total()
+
+    def _compare(self, event: Produced, waiting: deque[_Batch], base: int, count: int) -> None:
+        """An accepted batch beside those that were refused, or had no answer."""
+        if event.batch.producer_id >= 0:
+            return  # the broker itself keeps order, and takes each once
+        for one in tuple(waiting):
+            if one.crc != event.batch.crc or one.count != count:
+                if one.client.connection == event.client.connection and event.at.began >= one.at.began:
+                    one.behind = one.behind or event.at
+                continue
+            if (one.error is None or one.error in _MAYBE_WRITTEN) and base - one.end_before == count:
+                cause = (
+                    f"client {event.client.client_id!r}, without idempotence, sent a batch of {count} again that had "
+                    f"no answer and had been written: offsets {one.end_before} and {base} begin the same records"
+                )
+                self._add("sent_twice", cause, event, one, (one.end_before, base + count))
+            elif one.behind is not None and one.error:
+                cause = (
+                    f"client {event.client.client_id!r}, without idempotence, sent a batch again that was refused with "
+                    f"{error_name(one.error)}, behind one that it had sent after it"
+                )
+                self._add("out_of_order", cause, event, one, (base, base + count), one.behind)
+            waiting.remove(one)
+            self._records -= one.contents.total()
+
+    def _add(self, name: str, cause: str, event: Produced, one: _Batch, offsets: tuple[int, int], *others: At) -> None:
+        if len(self.found) < _MOST:
+            self.found.append(
+                found(name, cause, event.at, one.at, *others, partition=event.partition, offsets=[offsets])
+            )
+
+    # --- fenced
+
+    def used(self, producer_id: int, epoch: int, error: int | None, at: At, client: Client) -> None:
+        """A producer has asked for work with this id and epoch."""
+        if producer_id < 0:
+            return
+        key = producer_id, epoch
+        fenced = self._fenced.get(key)
+        if fenced is not None and at.began > fenced[0].ended and key not in self._told:
+            self._told.add(key)
+            cause = (
+                f"client {client.client_id!r} went on as producer {producer_id} with epoch {epoch} after it was told "
+                f"{error_name(fenced[1])}: another one has taken its place"
+            )
+            self.found.append(found("fenced_goes_on", cause, at, fenced[0]))
+        if error in _FENCED and fenced is None and error is not None:
+            self._fenced[key] = at, error
+            if len(self._fenced) > _MOST:
+                del self._fenced[next(iter(self._fenced))]
+
+    def aborted(self, producer_id: int) -> None:
+        """The application has given the transaction up: nothing of it is missing."""
+        for waiting in self._open.values():
+            for one in waiting:
+                if one.producer_id == producer_id:
+                    self._records -= one.contents.total()
+                    one.contents.clear()
+
+    # --- what is told
+
+    def findings(self, gone: Callable[[int], bool | None], undecided: list[str]) -> Iterator[Finding]:
+        """What is true by now. `gone`: whether a connection has ended; None where nobody knows."""
+        yield from self.found
+        for partition, waiting in self._open.items():
+            for one in waiting:
+                if not one.contents or one.error is None:
+                    continue
+                later = self._accepted.get((one.client.connection, partition[0]))
+                moved_on = later is not None and later.began > one.at.ended
+                if not moved_on and not gone(one.client.connection):
+                    undecided.append(
+                        f"{partition[0]}-{partition[1]}: {one.contents.total()} records were refused with "
+                        f"{error_name(one.error)}, and client {one.client.client_id!r} may still repeat them"
+                    )
+                    continue
+                cause = (
+                    f"{one.contents.total()} records of client {one.client.client_id!r} were refused with "
+                    f"{error_name(one.error)}, which can be tried again, and were never written"
+                )
+                yield found("refused_and_given_up", cause, one.at, later, partition=partition)

@@ -1,0 +1,200 @@
+"""From the journal's entries to events: each request is decoded once, if a guarantee asks for it."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Final
+
+from kafkastub.guarantees.events import At, Batch, Client, Event, Fetched, Produced
+from kafkastub.guarantees.reading_groups import GROUPS
+from kafkastub.guarantees.reading_transactions import TRANSACTIONS
+from kafkastub.journal.extract import TopicName
+from kafkastub.journal.ring import Outcome, Raw
+from kafkawire.api import ApiKey
+from kafkawire.catalogue import request_class, response_class
+from kafkawire.codec import decode_from
+from kafkawire.errors import KafkaError, MalformedMessage
+from kafkawire.header import is_flexible, read_request_header, response_header_size
+from kafkawire.records import HEADER_SIZE, parse_header, read_batch, split_batches
+from kafkawire.schema import ZERO_UUID
+
+_MOST_SESSIONS: Final = 4096
+_MOST_NAMES: Final = 10_000
+_key_and_version: Final = struct.Struct(">hh").unpack_from
+_MARKER_KIND: Final = struct.Struct(">h").unpack_from
+_UNIQUE: Final = (Outcome.CLOCK, Outcome.REFUSED, Outcome.PENDING)
+
+Read = Callable[[At, Client, Any, Any, Callable[[Any], str | None]], Iterable[Event]]
+"""Of a request and its answer, which is None where there was none, and a struct that names a topic to that topic."""
+
+
+class Reader:
+    """Reads entries one after the other, in the order in which they ended."""
+
+    def __init__(self, topic_name: TopicName) -> None:
+        self._topic_name = topic_name
+        self._names: dict[bytes, str] = {}
+        """Topic ids that answers to Metadata and CreateTopics have told."""
+        self._asked: dict[int, dict[tuple[str, int], int]] = {}
+        """What a connection's fetch session asks for, by partition."""
+        self.requests = 0
+        """Of which something was read."""
+
+    def read(self, sequence: int, raw: Raw) -> Iterator[Event]:
+        """The events of an entry; none where it says nothing that matters, or cannot be read."""
+        data, start, end = raw.data, raw.start, raw.end
+        if end - start < 10 or raw.outcome in _UNIQUE:
+            return
+        key, version = _key_and_version(data, start)
+        if key not in READ:
+            return
+        try:
+            cls, answer_cls = request_class(key), response_class(key)
+            flexible = is_flexible(cls, version)
+            header = read_request_header(data, start, end, flexible)
+            request = decode_from(cls, version, data, header.end)[0]
+            answer = None
+            if raw.outcome is Outcome.REPLY and raw.reply is not None:
+                reply = raw.reply_frame
+                assert reply is not None
+                body = 4 + response_header_size(key, is_flexible(answer_cls, version))
+                answer = decode_from(answer_cls, version, reply, body)[0]
+        except (KeyError, MalformedMessage, ValueError):
+            return
+        self.requests += 1
+        ended = raw.started if raw.ended is None else raw.ended
+        at = At(sequence, raw.broker_ms, raw.started, ended)
+        info = raw.connection
+        client = Client(info.id, header.client_id or "", info.client_host, info.principal)
+        if key == ApiKey.FETCH:
+            yield from self._fetched(at, client, request, answer)
+        elif key == ApiKey.METADATA or key == ApiKey.CREATE_TOPICS:
+            self._learn(answer)
+        else:
+            yield from READ[key](at, client, request, answer, self._name)
+
+    def gone(self, connection: int) -> None:
+        """A connection has ended, and with it its fetch session."""
+        self._asked.pop(connection, None)
+
+    def _name(self, one: Any) -> str | None:
+        """The topic that a struct is about."""
+        name = getattr(one, "name", "") or getattr(one, "topic", "")
+        if name:
+            return str(name)
+        topic_id = getattr(one, "topic_id", ZERO_UUID)
+        if topic_id == ZERO_UUID:
+            return None
+        return self._topic_name(topic_id) or self._names.get(topic_id)
+
+    def _learn(self, answer: Any) -> None:
+        for topic in getattr(answer, "topics", None) or ():
+            topic_id = getattr(topic, "topic_id", ZERO_UUID)
+            if topic_id != ZERO_UUID and topic.name and len(self._names) < _MOST_NAMES:
+                self._names[topic_id] = topic.name
+
+    def _fetched(self, at: At, client: Client, request: Any, answer: Any) -> Iterator[Event]:
+        if request.replica_id >= 0 or (request.replica_state is not None and request.replica_state.replica_id >= 0):
+            return
+        asked = self._asked.get(client.connection)
+        if asked is None or request.session_epoch <= 0:
+            while len(self._asked) >= _MOST_SESSIONS:
+                del self._asked[next(iter(self._asked))]
+            asked = self._asked[client.connection] = {}
+        for topic in request.forgotten_topics_data:
+            for index in topic.partitions:
+                asked.pop((self._name(topic) or "", index), None)
+        for topic in request.topics:
+            name = self._name(topic)
+            for each in topic.partitions:
+                if name is not None:
+                    asked[name, each.partition] = each.fetch_offset
+        if answer is None or answer.error_code:
+            return
+        for topic in answer.responses:
+            name = self._name(topic)
+            for each in topic.partitions:
+                offset = None if name is None else asked.get((name, each.partition_index))
+                if name is not None and offset is not None:
+                    yield _answered(at, client, (name, each.partition_index), offset, request.isolation_level, each)
+
+
+def _answered(at: At, client: Client, partition: tuple[str, int], asked: int, isolation: int, said: Any) -> Fetched:
+    batches = tuple(batches_in(said.records)) if said.records is not None and not said.error_code else ()
+    end = max((batch.end for batch in batches), default=asked)
+    return Fetched(
+        at, client, partition, asked, max(asked, end), batches, isolation == 1, said.log_start_offset,
+        said.high_watermark, said.error_code,
+    )  # fmt: skip
+
+
+def batches_in(records: Any) -> Iterator[Batch]:
+    """The whole batches of a field of records."""
+    data = records if isinstance(records, bytes | bytearray | memoryview) else b"".join(records)
+    try:
+        for magic, one in split_batches(data):
+            if magic == 2 and len(one) >= HEADER_SIZE:
+                yield _batch(one)
+    except KafkaError:
+        return
+
+
+def _batch(one: memoryview) -> Batch:
+    header = parse_header(one)
+    aborts = None
+    if header.control:
+        try:
+            key = next(read_batch(one)).key
+            kind = _MARKER_KIND(key, 2)[0] if key is not None and len(key) >= 4 else -1
+            aborts = {0: True, 1: False}.get(kind)
+        except (KafkaError, StopIteration):
+            pass
+    return Batch(
+        header.base_offset, header.last_offset + 1, header.producer_id, header.producer_epoch, header.base_sequence,
+        header.crc, header.transactional, header.control, aborts,
+    )  # fmt: skip
+
+
+def contents_of(records: bytes) -> list[int]:
+    """A number for each record: of key, value and headers, not of its time. Empty where it cannot be read."""
+    try:
+        return [
+            hash((record.key, record.value, record.headers))
+            for _, one in split_batches(records)
+            for record in read_batch(one)
+        ]
+    except (KafkaError, ValueError, ImportError):
+        return []
+
+
+def _produced(
+    at: At, client: Client, request: Any, answer: Any, name_of: Callable[[Any], str | None]
+) -> Iterator[Event]:
+    said = {}
+    for topic in () if answer is None else answer.responses:
+        for each in topic.partition_responses:
+            said[name_of(topic), each.index] = (each.error_code, each.base_offset)
+    for topic in request.topic_data:
+        name = name_of(topic)
+        for each in topic.partition_data:
+            if name is None or each.records is None:
+                continue
+            records = bytes(each.records) if not isinstance(each.records, list | tuple) else b"".join(each.records)
+            error, base = said.get((name, each.index), (None, -1))
+            for batch in batches_in(records):
+                yield Produced(
+                    at, client, (name, each.index), batch, request.transactional_id, request.acks, error, base,
+                    lambda records=records: contents_of(records),  # type: ignore[misc]
+                )  # fmt: skip
+                base = base + batch.end - batch.first if base >= 0 else base
+
+
+READ: Final[Mapping[int, Read]] = {
+    ApiKey.PRODUCE: _produced,
+    ApiKey.FETCH: _produced,
+    ApiKey.METADATA: _produced,
+    ApiKey.CREATE_TOPICS: _produced,
+    **{int(key): read for key, read in (*GROUPS.items(), *TRANSACTIONS.items())},
+}
+"""What is read; Fetch, Metadata and CreateTopics in `Reader`, which has to remember something of them."""

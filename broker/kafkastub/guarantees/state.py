@@ -1,0 +1,263 @@
+"""What is kept of logs and groups, all of it by partition: ranges, positions, who owns what."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from kafkastub.guarantees.events import At, Batch, Client, Partition
+from kafkastub.guarantees.ranges import Range, Ranges
+
+MOST_STEPS: Final = 120
+"""Of a partition's story that are kept."""
+MOST_MAYBE: Final = 32
+MOST_CLIENTS: Final = 10_000
+
+
+class Step(NamedTuple):
+    """A line of a partition's story."""
+
+    sequence: int
+    broker_ms: int
+    what: str
+    """ "given", "given again", "committed", "commit refused", "commit without an answer", "owned by" …"""
+    who: str
+    start: int
+    end: int
+    """Offsets; -1 where there are none."""
+
+
+class Log:
+    """What is known of a partition's records."""
+
+    __slots__ = ("aborted", "data", "end", "first", "open", "start")
+
+    def __init__(self) -> None:
+        self.data = Ranges()
+        """Offsets of records that a reader of committed records gets."""
+        self.aborted = Ranges()
+        self.open: dict[int, list[Range]] = {}
+        """By producer id: records of transactions that have not ended."""
+        self.start = 0
+        self.end = 0
+        """As far as it is known."""
+        self.first = -1
+        """The end when it was seen for the first time."""
+
+    def seen(self, batch: Batch) -> None:
+        """A batch is in the log."""
+        if self.first < 0:
+            self.first = batch.first
+        self.end = max(self.end, batch.end)
+        if batch.control:
+            if batch.aborts is not None:
+                self.ended(batch.producer_id, not batch.aborts)
+        elif not batch.transactional:
+            self.data.add(batch.first, batch.end)
+        elif not self.data.within(batch.first, batch.end) and not self.aborted.within(batch.first, batch.end):
+            ranges = self.open.setdefault(batch.producer_id, [])
+            if (batch.first, batch.end) not in ranges:
+                ranges.append((batch.first, batch.end))
+
+    def ended(self, producer_id: int, commits: bool) -> list[Range]:
+        """The producer's transaction has ended. Gives what was in it."""
+        ranges = self.open.pop(producer_id, [])
+        for start, end in ranges:
+            (self.data if commits else self.aborted).add(start, end)
+        return ranges
+
+
+@dataclass
+class Member:
+    """Of a group, under one member id."""
+
+    id: str
+    instance: int
+    """The client behind it, which may have had other member ids before."""
+    client: Client
+    assigned: frozenset[Partition] = frozenset()
+    before: frozenset[Partition] = frozenset()
+    """What it was assigned before that."""
+    kept: frozenset[Partition] = frozenset()
+    """What it goes on with when it is assigned it again."""
+    gone: str = ""
+    """How it left, where it has."""
+
+
+@dataclass
+class Tenure:
+    """The time in which one member owns a partition, from its assignment on."""
+
+    member: str
+    instance: int
+    began: At
+    first: At | None = None
+    """Of its first fetch."""
+    given: Ranges = field(default_factory=Ranges)
+    maybe: Ranges = field(default_factory=Ranges)
+    """What may have been given to another client."""
+    commits: int = 0
+
+
+class Refused(NamedTuple):
+    """A commit that was not accepted."""
+
+    offset: int
+    error: int | None
+    """None: there was no answer."""
+    at: At
+    member: str
+
+
+class Behind(NamedTuple):
+    """Where a member began, past what was committed."""
+
+    start: int
+    end: int
+    committed_at: At | None
+    began: At
+    member: str
+    before: str
+    """The member that had been given what is left out, as far as it is known."""
+
+
+class GroupPartition:
+    """A partition as a group has it."""
+
+    __slots__ = (
+        "again", "baseline", "behind", "client_ids", "commits", "committed", "committed_at", "given", "is_known",
+        "last_member", "left", "maybe", "maybe_given", "over", "refused", "story", "tenure", "uncommitted_given",
+    )  # fmt: skip
+
+    def __init__(self) -> None:
+        self.committed: int | None = None
+        self.is_known = False
+        """Whether that is known: a commit was accepted, or OffsetFetch has told."""
+        self.committed_at: At | None = None
+        self.maybe: list[int] = []
+        """Commits without an answer."""
+        self.baseline: int | None = None
+        """The first offset that the group asked for."""
+        self.given = Ranges()
+        self.again = Ranges()
+        """Given more than once."""
+        self.maybe_given = Ranges()
+        """Given to a client of which it is not clear which group it was in."""
+        self.tenure: Tenure | None = None
+        self.last_member = ""
+        self.over = ""
+        """How the tenure before ended."""
+        self.behind: list[Behind] = []
+        self.left: list[list[Range]] = []
+        """Of findings: offsets that were left behind, until they are given again."""
+        self.refused: Refused | None = None
+        self.commits = 0
+        """That were sent, whatever became of them."""
+        self.client_ids: set[str] = set()
+        """Of who was given something."""
+        self.uncommitted_given: list[tuple[int, Range, At]] = []
+        """Records of open transactions that were given to a reader of uncommitted ones, with the producer id."""
+        self.story: deque[Step] = deque(maxlen=MOST_STEPS)
+
+    def tell(self, at: At, what: str, who: str, start: int = -1, end: int = -1) -> None:
+        """Add a line to the story; what was given goes on in the line before."""
+        last = self.story[-1] if self.story else None
+        if last is not None and what == last.what == "given" and who == last.who and start == last.end:
+            self.story[-1] = last._replace(end=end)
+        else:
+            self.story.append(Step(at.sequence, at.broker_ms, what, who, start, end))
+
+
+class Group:
+    """A group of consumers, or of one that has no members and commits all the same."""
+
+    __slots__ = (
+        "clients", "ends", "in_transactions", "joined", "members", "name", "outside", "partitions", "topics",
+    )  # fmt: skip
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.members: dict[str, Member] = {}
+        self.clients: set[tuple[str, str]] = set()
+        """Client id and host of who spoke for it."""
+        self.partitions: dict[Partition, GroupPartition] = {}
+        self.joined: At | None = None
+        """When a member joined for the first time."""
+        self.ends: dict[Partition, int] = {}
+        """Where logs ended then."""
+        self.topics: set[str] = set()
+        self.in_transactions: dict[Partition, At] = {}
+        """Where offsets were committed in a transaction."""
+        self.outside: dict[Partition, tuple[At, int]] = {}
+
+    def partition(self, partition: Partition) -> GroupPartition:
+        found = self.partitions.get(partition)
+        if found is None:
+            found = self.partitions[partition] = GroupPartition()
+        return found
+
+    def client_of(self, member: str) -> str:
+        """For people: the member's client id and the beginning of its id."""
+        return short(member) if member else "a client without a member id"
+
+
+class State:
+    """Everything, for all families."""
+
+    def __init__(self) -> None:
+        self.logs: dict[Partition, Log] = {}
+        self.groups: dict[str, Group] = {}
+        self.named: dict[int, set[str]] = {}
+        """Groups that were named on a connection."""
+        self.loose: dict[tuple[str, Partition], Ranges] = {}
+        """What was given to clients of no known group, by their client id."""
+        self.transactions_in: dict[int, set[Partition]] = {}
+        """Partitions that a producer's open transaction has records in."""
+        self.forgotten: dict[str, int] = {}
+        """What was forgotten for want of room, and how often."""
+
+    def log(self, partition: Partition) -> Log:
+        found = self.logs.get(partition)
+        if found is None:
+            found = self.logs[partition] = Log()
+        return found
+
+    def group(self, name: str) -> Group:
+        found = self.groups.get(name)
+        if found is None:
+            found = self.groups[name] = Group(name)
+        return found
+
+    def forget(self, what: str) -> None:
+        self.forgotten[what] = self.forgotten.get(what, 0) + 1
+
+    def groups_of(self, client: Client, partition: Partition) -> list[Group]:
+        """Whom a client that fetches from a partition does it for: one group where that is clear."""
+        named = [self.groups[one] for one in self.named.get(client.connection, ()) if one in self.groups]
+        if len(named) == 1:
+            return named
+        found = named or [one for one in self.groups.values() if (client.client_id, client.host) in one.clients]
+        if not found:
+            found = [one for one in self.groups.values() if any(client.client_id == who for who, _ in one.clients)]
+        if len(found) > 1:
+            owners = [one for one in found if _owns(one, client, partition)]
+            found = owners or [one for one in found if partition[0] in one.topics] or found
+        return found
+
+
+def _owns(group: Group, client: Client, partition: Partition) -> bool:
+    found = group.partitions.get(partition)
+    if found is None or found.tenure is None:
+        return False
+    member = group.members.get(found.tenure.member)
+    return member is not None and member.client.client_id == client.client_id
+
+
+def short(member: str) -> str:
+    """A member id for people: its name and eight characters of what makes it unique."""
+    head, dash, _ = member.rpartition("-")
+    if not dash:
+        return member[:40]
+    name = member[:-37] if len(member) > 37 and member[-37] == "-" else head
+    return f"{name[:40]}-{member[len(name) + 1 :][:8]}"
