@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from kafkastub.config import ConfigError
     from kafkastub.faults import FaultError, FaultRule
+    from kafkastub.guarantees import Finding, GuaranteeBroken, Verdict
     from kafkastub.journal import JournalTimeout
     from kafkastub.state.snapshots.saved import SnapshotError
     from kafkastub.storage import DataDirError
@@ -38,7 +39,9 @@ __all__ = [
     "FaultError",
     "FaultRule",
     "FaultTimeout",
+    "Finding",
     "GroupTimeout",
+    "GuaranteeBroken",
     "JournalTimeout",
     "KafkaProxy",
     "KafkaStub",
@@ -50,6 +53,7 @@ __all__ = [
     "TopicError",
     "TopicTimeout",
     "TransactionTimeout",
+    "Verdict",
     "__version__",
     "replay",
 ]
@@ -69,6 +73,10 @@ def __getattr__(name: str) -> Any:
         from kafkastub import faults
 
         return getattr(faults, name)
+    if name in ("Finding", "GuaranteeBroken", "Verdict"):
+        from kafkastub import guarantees
+
+        return getattr(guarantees, name)
     if name == "DataDirError":
         from kafkastub.storage import DataDirError
 

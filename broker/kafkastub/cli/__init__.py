@@ -25,6 +25,7 @@ COMMANDS = (
     "chaos",
     "snapshot",
     "journal",
+    "check",
     "wait",
     "health",
     "container",

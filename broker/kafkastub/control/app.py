@@ -19,6 +19,7 @@ from kafkastub.control.routes import (
     acls,
     broker,
     chaos,
+    check,
     clock,
     configs,
     events,
@@ -75,7 +76,8 @@ _FAILURES: Final[dict[int | str, dict[str, Any]]] = {
 def make_app(hosted: Hosted, keys: Keys | None = None) -> Serving:
     """The application that serves one hosted broker."""
     subjects = (
-        clock, forecast, faults, holds, chaos, snapshots, journal, quiet, topics, topic_waits, records, record_views,
+        clock, forecast, faults, holds, chaos, check, snapshots, journal, quiet, topics, topic_waits, records,
+        record_views,
         group_waits, group_lists, group_partitions, findings, groups, share_groups, streams_groups, transactions,
         quotas, acls, nodes, broker, configs, protocol, summary, events,
     )  # fmt: skip

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from kafkastub.config import BrokerConfig
     from kafkastub.control.parts import Chaos, Clock, Faults
     from kafkastub.faults import FaultRule
+    from kafkastub.guarantees.following import Follower
     from kafkastub.server.broker import Broker
     from kafkastub.state.snapshots.saved import SavedState
 
@@ -134,6 +135,15 @@ class Hosted:
         """Be what was saved. Raises SnapshotError, ListenError, DataDirError."""
         async with self.changing:
             await self.running().restore(saved)
+
+    def follower(self) -> Follower:
+        """Checks what the journal has, and what comes. Raises Problem."""
+        ring = self.running().observer.ring
+        if ring is None:
+            raise Problem(409, "there is no journal, which a check reads")
+        from kafkastub.guarantees.following import follower_of
+
+        return follower_of(ring, lambda topic_id: self.running().name_of(topic_id))
 
     # -- those who wait ------------------------------------------------------------------------------------------
 

@@ -151,6 +151,13 @@ def text(given: object, what: str) -> None:
         raise TypeError(f"{what}={given!r} is refused: a string is wanted")
 
 
+def flag(given: object, what: str) -> bool:
+    """Raises TypeError."""
+    if not isinstance(given, bool):
+        raise TypeError(f"{what}={given!r} is refused: True or False is wanted")
+    return given
+
+
 def names(given: object, what: str) -> tuple[str, ...]:
     """Names of hosts; "*" is any. Raises TypeError, ValueError."""
     if isinstance(given, str) or not isinstance(given, Sequence) or not all(isinstance(one, str) for one in given):

@@ -11,6 +11,7 @@ from kafkastub.journal.ring import Ring
 from kafkastub.stub.errors import StubError
 
 if TYPE_CHECKING:
+    from kafkastub.guarantees.following import Follower
     from kafkastub.journal import Journal
     from kafkastub.server.broker import Broker
     from kafkastub.stub.runner import Runner
@@ -19,12 +20,19 @@ if TYPE_CHECKING:
 class KeptJournal:
     """The newest requests of a stub, and where all of them are written."""
 
-    def __init__(self, runner: Runner, wanted: bool | str | os.PathLike[str], entries: int) -> None:
-        """`wanted`: whether there is one; a path is a new directory for it. Raises ValueError."""
+    def __init__(
+        self, runner: Runner, wanted: bool | str | os.PathLike[str], entries: int, checks: bool = False
+    ) -> None:
+        """`wanted`: whether there is one; a path is a new directory for it. `checks`: whether guarantees are checked
+        while requests pass. Raises ValueError.
+        """
         self._runner = runner
         self._directory = None if isinstance(wanted, bool) else wanted
+        if checks and wanted is False:
+            raise ValueError("check=True reads the journal: leave journal=False out")
         self.ring = Ring.of(entries) if wanted is not False else None
         """Lives on when the stub is closed: a test that failed is told of afterwards."""
+        self._checks = checks
         self._broker: Broker | None = None
         """The one that runs, or the one that ran last: topic ids in the journal are its."""
 
@@ -33,6 +41,8 @@ class KeptJournal:
         self._broker = broker
         if self.ring is not None:
             broker.keep_journal(self.ring, self._directory)
+            if self._checks:
+                _ = self.follower  # it reads from the start
 
     @cached_property
     def reader(self) -> Journal:
@@ -41,9 +51,20 @@ class KeptJournal:
 
         if self.ring is None:
             raise RuntimeError("this stub keeps no journal: leave journal=False out")
-        return Journal(self.ring, self._call_or_do, self.topic_name)
+        return Journal(self.ring, self.call_or_do, self.topic_name)
 
-    def _call_or_do(self, work: Callable[[], Any]) -> Any:
+    @cached_property
+    def follower(self) -> Follower:
+        """Checks what the journal has, and what comes. Raises RuntimeError where there is none."""
+        from kafkastub.guarantees.following import follower_of
+
+        ring = self.ring
+        if ring is None:
+            raise RuntimeError("this stub keeps no journal, which a check reads: leave journal=False out")
+        found: Follower = self.call_or_do(lambda: follower_of(ring, self.topic_name))
+        return found
+
+    def call_or_do(self, work: Callable[[], Any]) -> Any:
         """In the broker's thread; where there is none, here."""
         try:
             return self._runner.call(work)

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from kafkastub.security.tls import ClientCertificate
     from kafkastub.stub.aio import AsyncWaits
     from kafkastub.stub.chaos import StubChaos
+    from kafkastub.stub.check import StubCheck
     from kafkastub.stub.faults import StubFaults
     from kafkastub.stub.groups import StubGroups
     from kafkastub.stub.inventory import Inventory
@@ -82,6 +83,7 @@ class KafkaStub:
             3) says (docs/chaos.md).
         snapshot: what it is at first: what `stub.snapshot()` gave, or a file of it (docs/without-sleeps.md). `topics`
             that are there already are left as they are, and so is a `data_dir` with something in it.
+        check: whether guarantees are checked from the start, for `stub.check()` (docs/guarantees.md).
         process: whether it runs in a process of its own, for tests that keep the interpreter busy (docs/faults.md).
     """
 
@@ -113,6 +115,7 @@ class KafkaStub:
         snapshot: Snapshot | str | os.PathLike[str] | None = None,
         control_token: str | None = None,
         journal_entries: int = DEFAULT_ENTRIES,
+        check: bool = False,
     ) -> None:
         self._topics = stub_arguments.topics(topics)
         stub_arguments.configs(config, "config")
@@ -136,7 +139,7 @@ class KafkaStub:
         self._control = StubControl(control_host, control_port, control_allowed_hosts, control_token)
         self._thread = BrokerThread(self._start_broker, self._opened, self._control.close)
         self._seed = None if chaos is None else stub_arguments.chaos(chaos, chaos_level)
-        self._journal = KeptJournal(self._thread, journal, journal_entries)
+        self._journal = KeptJournal(self._thread, journal, journal_entries, stub_arguments.flag(check, "check"))
         self.was_at = ""
         """`HOST:PORT` of the last time that it ran, for those who tell of it afterwards."""
         self.clock = StubClock(self._thread)
@@ -160,6 +163,13 @@ class KafkaStub:
         from kafkastub.stub.chaos import StubChaos
 
         return StubChaos(self._thread)
+
+    @cached_property
+    def check(self) -> StubCheck:
+        """What the application did to its records: `verdict = stub.check()`."""
+        from kafkastub.stub.check import StubCheck
+
+        return StubCheck(self._journal, lambda: self.records, self._now_ms)
 
     @cached_property
     def faults(self) -> StubFaults:
@@ -530,6 +540,12 @@ class KafkaStub:
         from kafkastub.stub.inventory import journal_alone
 
         return journal_alone(self._journal, began, "its journal is all that can be read")
+
+    def _now_ms(self) -> int:
+        from kafkastub.stub.check import wall_ms
+
+        broker = self._thread.broker
+        return wall_ms() if broker is None else broker.clock.broker_ms()
 
     def _running(self) -> Broker:
         return self._thread.running()

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from kafkastub.journal import Journal
     from kafkastub.server.broker import Broker
     from kafkastub.stub.chaos import StubChaos
+    from kafkastub.stub.check import StubCheck
     from kafkastub.stub.faults import StubFaults
     from kafkastub.stub.inventory import Inventory
     from kafkastub.stub.records import Content, Headers, Produced
@@ -60,6 +61,7 @@ class KafkaProxy:
         keep_bytes: of large requests and answers that faults, holds and chaos keep at a time, 512 MiB by default; who
             finds no room is not read until there is some.
         drain: seconds that requests under way have at the end.
+        check: as of `KafkaStub`.
     """
 
     def __init__(
@@ -84,6 +86,7 @@ class KafkaProxy:
         chaos_level: int = 1,
         keep_bytes: int = MOST,
         drain: float = 0.5,
+        check: bool = False,
     ) -> None:
         self._to = addresses(to)
         stub_arguments.configs(config, "config")
@@ -103,7 +106,7 @@ class KafkaProxy:
         self._control = ProxyControl(control_host, control_port, control_allowed_hosts, control_token)
         # What the parts that a proxy has as well ask of a broker, it can answer.
         self._thread = BrokerThread(cast(Any, self._start_proxy), cast(Any, self._opened), self._control.close)
-        self._journal = KeptJournal(self._thread, journal, journal_entries)
+        self._journal = KeptJournal(self._thread, journal, journal_entries, stub_arguments.flag(check, "check"))
         self._asked = Asked(self._client)
         self.records = AskedRecords(self._asked)
         """What topics have: `proxy.records("orders")`, `proxy.records.wait("orders", 3)`."""
@@ -119,6 +122,13 @@ class KafkaProxy:
         from kafkastub.stub.chaos import StubChaos
 
         return StubChaos(self._thread)
+
+    @cached_property
+    def check(self) -> StubCheck:
+        """What the application did to its records: `verdict = proxy.check()`."""
+        from kafkastub.stub.check import StubCheck, wall_ms
+
+        return StubCheck(self._journal, lambda: self.records, wall_ms)
 
     @cached_property
     def faults(self) -> StubFaults:

@@ -1,0 +1,43 @@
+"""`kafkastub check`: what an application did to its records, by the journal of its requests."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kafkastub.cli import output
+from kafkastub.cli.common import refuse
+
+if TYPE_CHECKING:
+    from kafkastub.cli.common import Commands
+
+
+def add_to(commands: Commands) -> None:
+    """Add the command to the parser."""
+    check = commands.add_parser("check", help="say what an application did to its records, by a journal on disk")
+    check.set_defaults(run=_check)
+    check.add_argument("journal", metavar="JOURNAL", help="a directory that --journal wrote")
+    check.add_argument("--guarantee", metavar="NAME", nargs="+", action="extend", help="findings are about these alone")
+    check.add_argument(
+        "--ignoring", metavar="NAME", nargs="+", action="extend", default=[], help="nothing is said of these"
+    )
+    check.add_argument("--json", action="store_true", help="as JSON")
+    check.add_argument("--junit", metavar="FILE", help="write it there as JUnit XML, too")
+
+
+def _check(arguments: argparse.Namespace) -> int:
+    """0 where every guarantee was kept, 1 where not."""
+    from kafkastub.guarantees.files import check_journal
+
+    try:
+        verdict = check_journal(arguments.journal, arguments.guarantee, arguments.ignoring)
+        if arguments.junit is not None:
+            Path(arguments.junit).write_text(verdict.to_junit(), encoding="utf-8")
+    except (ValueError, OSError) as error:
+        return refuse(str(error))
+    if arguments.json:
+        output.as_json(verdict.to_json())
+    else:
+        output.say(str(verdict))
+    return 0 if verdict.ok else 1
