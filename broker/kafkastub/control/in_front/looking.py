@@ -13,6 +13,7 @@ from kafkastub.client import groups as of_groups
 from kafkastub.control.endpoints import Endpoints
 from kafkastub.control.in_front.guarding import Guarding
 from kafkastub.control.in_front.hosted import HostedProxy
+from kafkastub.control.in_front.refusing import sentences
 from kafkastub.control.metrics import CONTENT_TYPE, exposition_of_seen
 from kafkastub.control.problems import Problem
 from kafkastub.control.routes.health import Health, HealthQuery
@@ -52,6 +53,7 @@ class Summary(BaseModel):
     journal_entries: int | None
     now_ms: int
     frozen: bool
+    refused: dict[str, str] = Field(description="what only a stub can do, by subject: why, in a sentence")
 
 
 def of_v1(hosted: HostedProxy, guarding: Guarding) -> Endpoints:
@@ -90,6 +92,7 @@ def of_v1(hosted: HostedProxy, guarding: Guarding) -> Endpoints:
             journal_entries=None if ring is None else len(ring),
             now_ms=proxy.clock.broker_ms(),
             frozen=False,
+            refused=sentences(),
         )
 
     @router.get("/nodes", tags=["nodes"], summary="The nodes of the cluster, and what clients are told of them")

@@ -34,14 +34,21 @@ PARTS: Final = {
 """The same for paths of which a proxy has some."""
 _OF_GROUPS: Final = ("partitions", "findings")
 """What would be taken for a part of a group's name."""
+_NEEDS: Final = "needs a stub, and this is a proxy in front of a cluster"
 _METHODS: Final = ["GET", "POST", "PUT", "PATCH", "DELETE"]
+
+
+def sentences() -> dict[str, str]:
+    """What is refused and why, by the subject; with a slash behind it where it is only parts of that."""
+    whole = {name: f"{name} {_NEEDS}: {sentence}" for name, sentence in SENTENCES.items()}
+    return whole | {f"{name}/": f"this {_NEEDS}: {sentence}" for name, sentence in PARTS.items()}
 
 
 def routes() -> Endpoints:
     """The endpoints, behind all others; none of them is described, for there is nothing to be had."""
     router = Endpoints()
     for name, sentence in (SENTENCES | PARTS).items():
-        endpoint = _refusing(f"{name} needs a stub, and this is a proxy in front of a cluster: {sentence}")
+        endpoint = _refusing(f"{name} {_NEEDS}: {sentence}")
         for path in (f"/{name}/{{rest:path}}", *((f"/{name}",) if name in SENTENCES else ())):
             router.add_api_route(path, endpoint, methods=_METHODS, include_in_schema=False)
     return router
@@ -50,7 +57,7 @@ def routes() -> Endpoints:
 def of_groups() -> Endpoints:
     """Those that come before the groups: a group's name may hold a slash."""
     router = Endpoints(prefix="/groups")
-    endpoint = _refusing(f"this needs a stub, and this is a proxy in front of a cluster: {PARTS['groups']}")
+    endpoint = _refusing(f"this {_NEEDS}: {PARTS['groups']}")
     for part in _OF_GROUPS:
         router.add_api_route(f"/{{group:path}}/{part}", endpoint, methods=["GET"], include_in_schema=False)
     return router

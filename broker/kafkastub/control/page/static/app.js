@@ -2,6 +2,7 @@
 import { takeTokenFromAddress } from './api.js';
 import { html, render, useEffect, useErrorBoundary, useState } from './lib.js';
 import { useWaiting } from './parts/ready.js';
+import { useRefused } from './parts/refused.js';
 import { ErrorNote, Loading, Page } from './parts/ui.js';
 import { Shell } from './parts/shell.js';
 import { go, href, usePlace } from './router.js';
@@ -33,7 +34,9 @@ function View({ view, path, query }) {
       (failed) => setModule({ component: null, failed }),
     );
   }, [view.id]);
+  const refused = useRefused(view.id);
   useWaiting(!module.component && !module.failed);
+  if (refused) return html`<${Page} title=${view.title}><p>${refused}</p><//>`;
   if (error || module.failed) {
     return html`<${Page} title=${view.title}><${ErrorNote} error=${{ message: `This view has failed: ${(error ?? module.failed).message}` }}
       onRetry=${() => (error ? again() : location.reload())} /><//>`;

@@ -6,6 +6,7 @@ import { go, href } from '../router.js';
 import { sections, views } from '../views/index.js';
 import { useData } from './data.js';
 import { Form, Input } from './forms.js';
+import { Refused } from './refused.js';
 import { WithClock, fromNow, iso, momentText, useClock, useTick } from './time.js';
 import { Above, Button, Copy, Dialog, Name, confirm, number, toast } from './ui.js';
 
@@ -26,7 +27,8 @@ export function Shell({ current, children }) {
   useLayoutEffect(() => (menu ? closedByEscape(() => setMenu(false)) : undefined), [menu]);
   const [keys, setKeys] = useState(false);
   useKeys(() => setKeys(true));
-  return html`<${Summary.Provider} value=${summary}><${WithClock}>
+  const refused = summary.data?.refused ?? {};
+  return html`<${Summary.Provider} value=${summary}><${Refused.Provider} value=${refused}><${WithClock}>
     <a class="skip" href="#content" onClick=${(event) => { event.preventDefault(); document.querySelector('#content').focus(); }}>To the content</a>
     <header class="top">
       <button type="button" class="button plain menu-button" aria-expanded=${String(menu)} aria-controls="navigation" onClick=${() => setMenu(!menu)}>Menu</button>
@@ -40,9 +42,9 @@ export function Shell({ current, children }) {
     </header>
     <div class="frame">
       <nav id="navigation" class=${cx('side', menu && 'open')} aria-label="Views">
-        ${sections.map((section) => html`<div class="side-section">
+        ${sections.map((section) => section.views.every((view) => refused[view.id]) ? null : html`<div class="side-section">
           ${section.title ? html`<h2>${section.title}</h2>` : null}
-          <ul>${section.views.map((view) => html`<li><a href=${href(view.id)} aria-current=${view.id === current ? 'page' : undefined}>
+          <ul>${section.views.filter((view) => !refused[view.id]).map((view) => html`<li><a href=${href(view.id)} aria-current=${view.id === current ? 'page' : undefined}>
             <span>${view.title}</span>${badge(view, summary.data)}</a></li>`)}</ul>
         </div>`)}
         <p class="side-foot"><${Button} tone="plain small" onClick=${() => setKeys(true)}>Keys <kbd>?</kbd><//>${
@@ -52,7 +54,7 @@ export function Shell({ current, children }) {
     </div>
     ${keys ? html`<${Keys} onClose=${() => setKeys(false)} />` : null}
     <${Above} /><${TokenDialog} />
-  <//><//>`;
+  <//><//><//>`;
 }
 
 /** Escape ends it, and leads the focus back to what it was opened with. */

@@ -1,6 +1,7 @@
 // What views are made of. Everything that is shown is text: nothing here takes markup.
 import { useStreamState } from '../events.js';
 import { html, cx, useEffect, useId, useRef, useState } from '../lib.js';
+import { useRefused } from './refused.js';
 
 let isFirst = true; // nothing was shown before
 
@@ -69,9 +70,10 @@ export function Loaded({ of, children }) {
  * A button; while what it does is under way, or `changes` a broker that is gone, it cannot be pressed. What goes wrong is told
  * as a toast. One that is busy is not `disabled`: that would take the focus from it.
  */
-export function Button({ onClick, tone = '', disabled = false, label, title, pressed, type = 'button', changes = type === 'submit' || /primary|danger/.test(tone), children }) {
+export function Button({ onClick, only, tone = '', disabled = false, label, title, pressed, type = 'button', changes = type === 'submit' || /primary|danger/.test(tone), children }) {
   const [busy, setBusy] = useState(false);
   const isLost = useStreamState() === 'lost';
+  const refused = useRefused(only);
   const there = useRef(true);
   useEffect(() => () => { there.current = false; }, []);
   const press = async (event) => {
@@ -85,8 +87,8 @@ export function Button({ onClick, tone = '', disabled = false, label, title, pre
       if (there.current) setBusy(false);
     }
   };
-  return html`<button type=${type} class=${cx('button', tone)} disabled=${disabled || (changes && isLost)} aria-label=${label}
-    aria-disabled=${busy ? 'true' : undefined} aria-busy=${busy ? 'true' : undefined} aria-pressed=${pressed} title=${title}
+  return html`<button type=${type} class=${cx('button', tone)} disabled=${disabled || Boolean(refused) || (changes && isLost)} aria-label=${label}
+    aria-disabled=${busy ? 'true' : undefined} aria-busy=${busy ? 'true' : undefined} aria-pressed=${pressed} title=${refused ?? title}
     onClick=${onClick ? press : undefined}>${children}</button>`;
 }
 

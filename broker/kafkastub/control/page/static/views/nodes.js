@@ -16,7 +16,7 @@ export default function Nodes() {
     toast(`Node ${node} is there; new partitions may get replicas on it`);
     await nodes.reload();
   };
-  return html`<${Page} title="Nodes" actions=${html`<${Button} onClick=${add}>Add a node<//>`}
+  return html`<${Page} title="Nodes" actions=${html`<${Button} only="nodes/" onClick=${add}>Add a node<//>`}
     note="Clients of a stopped node lose their connections, and find the next leader as they would with Kafka.">
     ${summary.data ? html`<${Figures} items=${[
       { title: 'Running', value: `${summary.data.nodes_running} of ${summary.data.nodes}`, tone: summary.data.nodes_running < summary.data.nodes ? 'bad' : '' },
@@ -50,7 +50,7 @@ function List({ nodes, reload }) {
     { key: 'advertised', title: 'What clients are told', narrow: false, render: (row) => Object.entries(row.advertised).map(([name, told]) => html`<div class="mono">${
       Object.keys(row.advertised).length > 1 || name !== 'PLAINTEXT' ? html`<span class="faint">${name} </span>` : null}${told}</div>`) },
     { key: 'rack', title: 'Rack', narrow: false, render: (row) => row.rack ?? html`<span class="faint">none</span>` },
-    { key: 'act', title: html`<span class="unseen">Act</span>`, align: 'end', render: (row) => html`<${Button} tone="small" label=${`${row.running ? 'Stop' : 'Start'} node ${row.node}`} onClick=${() => turn(row)}>${
+    { key: 'act', title: html`<span class="unseen">Act</span>`, align: 'end', render: (row) => html`<${Button} only="nodes/" tone="small" label=${`${row.running ? 'Stop' : 'Start'} node ${row.node}`} onClick=${() => turn(row)}>${
       row.running ? 'Stop' : 'Start'}<//>` },
   ]} />`;
 }
@@ -85,7 +85,7 @@ function Leader({ nodes }) {
       <div class="form-row"><${Input} label="Topic" grow=${true} list="topic-names" ...${form.field('topic')} /><${Topics} />
         <${Input} label="Partition" type="number" min="0" ...${form.field('partition')} />
         <${Select} label="Node" options=${choices(nodes)} ...${form.field('node')} />
-        <${Button} type="submit" disabled=${!form.values.topic || !form.values.node}>Let it lead<//></div><//></div><//>`;
+        <${Button} only="leaders" type="submit" disabled=${!form.values.topic || !form.values.node}>Let it lead<//></div><//></div><//>`;
 }
 
 function Coordinator({ nodes }) {
@@ -106,7 +106,7 @@ function Coordinator({ nodes }) {
       <div class="form-row"><${Select} label="What" options=${[['group', 'Group'], ['transactional_id', 'Transactional id']]} ...${form.field('kind')} />
         <${Input} label="Name" grow=${true} ...${form.field('name')} />
         <${Select} label="Node" options=${choices(nodes)} ...${form.field('node')} />
-        <${Button} type="submit" disabled=${!form.values.name || !form.values.node}>Let it coordinate<//></div><//></div><//>`;
+        <${Button} only="coordinators" type="submit" disabled=${!form.values.name || !form.values.node}>Let it coordinate<//></div><//></div><//>`;
 }
 
 /** Names to choose from, the first hundred. */

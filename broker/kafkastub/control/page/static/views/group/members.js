@@ -48,9 +48,9 @@ function Actions({ row, group, path }) {
     if (sure) await act('end-session', 'The session has ended')();
   };
   return html`<span class="row">
-    <${Button} tone="small" onClick=${end} label=${`End session of ${row.client_id}`}>End session<//>
+    <${Button} only="groups/" tone="small" onClick=${end} label=${`End session of ${row.client_id}`}>End session<//>
     ${group.type !== 'consumer' ? null : row.held
-      ? html`<${Button} tone="small" onClick=${act('release-revocation', 'What it lets go of counts again')} label=${`Release revocation of ${row.client_id}`}>Release<//>`
-      : html`<${Button} tone="small" onClick=${act('hold-revocation', 'What it lets go of does not count from now on')} title="What it lets go of does not count from now on" label=${`Hold revocation of ${row.client_id}`}>Hold<//>`}
+      ? html`<${Button} only="groups/" tone="small" onClick=${act('release-revocation', 'What it lets go of counts again')} label=${`Release revocation of ${row.client_id}`}>Release<//>`
+      : html`<${Button} only="groups/" tone="small" onClick=${act('hold-revocation', 'What it lets go of does not count from now on')} title="What it lets go of does not count from now on" label=${`Hold revocation of ${row.client_id}`}>Hold<//>`}
   </span>`;
 }

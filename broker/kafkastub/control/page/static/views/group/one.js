@@ -93,7 +93,7 @@ function Actions({ group, path }) {
   };
   return html`<${LinkButton} href=${href('journal', { group: group.group })}>Requests that name the group<//>
     <${LinkButton} href=${href('faults', { group: group.group })}>Add a fault<//>
-    <${Button} onClick=${sweep} title="Look for expired offsets now, of all groups">Sweep now<//>
+    <${Button} only="groups/" onClick=${sweep} title="Look for expired offsets now, of all groups">Sweep now<//>
     ${group.members === 0 ? html`<${Button} tone="danger" onClick=${remove}>Delete<//>` : null}`;
 }
 
