@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
+import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 
@@ -12,6 +14,7 @@ from confluent_kafka.admin import AdminClient
 
 from kafkastub import KafkaProxy, KafkaStub
 from kafkastub.client import Client
+from kafkastub.proxy.places import Place, Unanswered
 from kafkawire.messages.metadata_request import MetadataRequest
 from tests.conftest import CONFIG
 from tests.waiting import SECONDS, until
@@ -87,6 +90,31 @@ def test_a_connection_ends_when_its_node_does(stub: KafkaStub, proxy: KafkaProxy
         stub.nodes[3].stop()
         with suppress(ConnectionResetError):
             assert sock.recv(1) == b""
+
+
+def test_who_waits_for_a_node_that_does_not_answer_waits_as_long_as_the_first(
+    proxy: KafkaProxy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each would hold a connection as long as the network takes: a host that drops what it is sent says nothing."""
+    waiting, over = [], threading.Event()
+
+    async def connect(place: Place, make: object) -> None:
+        waiting.append(place)
+        if len(waiting) > 1:
+            await asyncio.Event().wait()
+        await asyncio.to_thread(over.wait)
+        raise Unanswered("no connection")
+
+    monkeypatch.setattr(proxy._proxy(), "connect", connect)
+    with ExitStack() as clients:
+        at = proxy.host, proxy.ports[1]
+        socks = [clients.enter_context(socket.create_connection(at, SECONDS)) for _ in range(5)]
+        until(lambda: len(waiting) == 5, "five that wait")
+        over.set()
+        for sock in socks:
+            with suppress(ConnectionResetError):
+                assert sock.recv(1) == b""
+        until(lambda: not proxy._proxy().clients, "nobody who waits")
 
 
 def test_clients_go_on_while_nodes_stop_and_come_back(stub: KafkaStub, proxy: KafkaProxy) -> None:

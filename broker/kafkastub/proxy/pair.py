@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
 from kafkastub.handlers.context import ConnectionInfo
 from kafkastub.proxy import naming
-from kafkastub.proxy.places import UNREACHABLE
+from kafkastub.proxy.places import UNREACHABLE, Unanswered
 from kafkastub.proxy.room import Taken
 from kafkastub.proxy.routes import Answer, Route
 from kafkastub.proxy.under_way import Pending
@@ -175,6 +175,10 @@ class ClientSide(asyncio.Protocol):
             self.owner.warn(f"{self.place.address} cannot be reached: {why}", self.info.peer)
             if getattr(error, "errno", None) not in _OUR_OWN:
                 self.place.failed()
+            if isinstance(error, Unanswered):  # nor is anybody else answered who waits there
+                for other in list(self.owner.clients):
+                    if other.place is self.place and other.broker is None:
+                        other.transport.abort()
             self.transport.abort()
 
     def broker_here(self, broker: BrokerSide) -> None:

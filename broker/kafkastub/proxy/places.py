@@ -22,6 +22,11 @@ UNKNOWN_NODE: Final = -1
 UNREACHABLE: Final = (OSError, ValueError, OverflowError)
 """What it raises to connect to what a cluster says of a node: it may name a host, or a port, that there cannot be."""
 
+
+class Unanswered(OSError):
+    """Nobody says yes or no there."""
+
+
 Factory = Callable[["Place"], asyncio.Protocol]
 
 

@@ -17,7 +17,7 @@ from kafkastub.proxy import naming
 from kafkastub.proxy.cluster import ClientError, Cluster
 from kafkastub.proxy.naming import Address
 from kafkastub.proxy.pair import ClientSide
-from kafkastub.proxy.places import Place, Places, address_text
+from kafkastub.proxy.places import Place, Places, Unanswered, address_text
 from kafkastub.proxy.room import MOST, Room
 from kafkastub.proxy.routes import Route
 from kafkastub.proxy.upstream import Upstream
@@ -39,7 +39,8 @@ if TYPE_CHECKING:
 
 _MOST_ROUTES: Final = 4096
 """Versions of APIs that are remembered while nobody has them; those that there are, always."""
-_CONNECT_SECONDS: Final = 30
+_CONNECT_SECONDS: Final = 10
+"""As Kafka's clients have it (socket.connection.setup.timeout.ms)."""
 _LOOK_AGAIN: Final = 0.2
 """Seconds after which a cluster that does not answer yet is asked again."""
 _MOST_LEARNT: Final = 4 << 20
@@ -408,7 +409,7 @@ class Proxy:
             async with asyncio.timeout(_CONNECT_SECONDS):
                 await self.loop.create_connection(make, place.host, place.port, **secured)
         except TimeoutError:
-            raise OSError(f"no connection within {_CONNECT_SECONDS} s") from None
+            raise Unanswered(f"no connection within {_CONNECT_SECONDS} s") from None
 
     def warn(self, why: str, peer: str) -> None:
         """Once in a while."""
