@@ -47,7 +47,7 @@ By default Kafka looks every ten seconds, which took a minute of each run of the
 """
 
 
-OF_A_USER = ("-p", "no:randomly", "-p", "no:hypothesispytest")
+OF_A_USER = ("-p", "no:randomly", "-p", "no:hypothesispytest", "-p", "no:xdist", "-p", "no:xdist.looponfail")
 """For a pytest that a test starts: not with what is installed for our own tests. That takes two seconds to import."""
 
 UNAVOIDABLE = "this machine has no "
@@ -76,6 +76,16 @@ if IN_CI:
 def pytest_configure(config: pytest.Config) -> None:
     for line in IGNORED_WARNINGS:
         config.addinivalue_line("filterwarnings", line)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None]:
+    """Modules and tests stay when they are made: the collector looks at them in vain, for a second of each worker."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
 
 
 def pytest_collection_finish() -> None:

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from kafkastub import KafkaStub, replay
+from kafkastub import KafkaProxy, KafkaStub, replay
 from kafkastub.client import Client
 from kafkastub.client.records import produce
 from kafkawire.records import NewRecord
@@ -91,22 +91,28 @@ def test_rules_chaos_and_the_control_port(stub: KafkaStub, tmp_path: Path) -> No
         assert asked(f"{url}/v1/summary")["cluster"] == stub.bootstrap_servers
 
 
-def test_topics_records_and_groups_over_http_are_the_clusters(stub: KafkaStub) -> None:
-    with running("--to", stub.bootstrap_servers, "--port", "0", "--control-port", "0") as (_, _, url):
-        assert asked(f"{url}/v1/topics", {"name": "made", "partitions": 2})["partitions"] == 2
-        written = asked(f"{url}/v1/topics/made/records", {"records": [{"value": "one", "partition": 1}]})
-        assert written == {"records": [{"partition": 1, "offset": 0}]}
-        found = asked(f"{url}/v1/topics/made/records?partition=1&until_end=1")["records"]
-        assert [one["value"] for one in found] == ["one"]
-        assert asked(f"{url}/v1/topics/made/wait?records=1")["records"] == 1
-        stub.commit("g", {("made", 1): 0})
-        assert asked(f"{url}/v1/groups/g")["lag"] == 1
-        assert asked(f"{url}/v1/groups/g/wait?state=Empty")["state"] == "Empty"
-        assert asked(f"{url}/v1/groups/g", method="DELETE")["group"] == "g"
-        assert asked(f"{url}/v1/topics/made", method="DELETE")["name"] == "made"
-        assert refused(f"{url}/v1/topics/made") == (404, "topic 'made' does not exist")
-        assert refused(f"{url}/v1/groups/none/wait?state=Stable&timeout=0")[0] == 408
-        assert len(asked(f"{url}/v1/nodes")["nodes"]) == 1
+@pytest.fixture
+def url(stub: KafkaStub) -> Iterator[str]:
+    """The control port of a proxy in this process: it has the application that the command's has."""
+    with KafkaProxy(stub.bootstrap_servers, control_port=0) as proxy:
+        yield proxy.control_url
+
+
+def test_topics_records_and_groups_over_http_are_the_clusters(stub: KafkaStub, url: str) -> None:
+    assert asked(f"{url}/v1/topics", {"name": "made", "partitions": 2})["partitions"] == 2
+    written = asked(f"{url}/v1/topics/made/records", {"records": [{"value": "one", "partition": 1}]})
+    assert written == {"records": [{"partition": 1, "offset": 0}]}
+    found = asked(f"{url}/v1/topics/made/records?partition=1&until_end=1")["records"]
+    assert [one["value"] for one in found] == ["one"]
+    assert asked(f"{url}/v1/topics/made/wait?records=1")["records"] == 1
+    stub.commit("g", {("made", 1): 0})
+    assert asked(f"{url}/v1/groups/g")["lag"] == 1
+    assert asked(f"{url}/v1/groups/g/wait?state=Empty")["state"] == "Empty"
+    assert asked(f"{url}/v1/groups/g", method="DELETE")["group"] == "g"
+    assert asked(f"{url}/v1/topics/made", method="DELETE")["name"] == "made"
+    assert refused(f"{url}/v1/topics/made") == (404, "topic 'made' does not exist")
+    assert refused(f"{url}/v1/groups/none/wait?state=Stable&timeout=0")[0] == 408
+    assert len(asked(f"{url}/v1/nodes")["nodes"]) == 1
 
 
 @pytest.mark.parametrize(
@@ -118,19 +124,15 @@ def test_topics_records_and_groups_over_http_are_the_clusters(stub: KafkaStub) -
         ("groups/g/target", "PUT"), ("topics/t/search", "GET"), ("hanging-transactions", "GET"), ("advertised", "GET"),
     ],
 )  # fmt: skip
-def test_what_only_a_stub_can_do_is_refused_in_a_sentence(stub: KafkaStub, path: str, method: str) -> None:
-    with running("--to", stub.bootstrap_servers, "--port", "0", "--control-port", "0") as (_, _, url):
-        status, said = refused(f"{url}/v1/{path}", method)
-        assert status == 501
-        name = path.partition("/")[0]
-        assert said.startswith(f"{name} needs a stub, and this is a proxy in front of a cluster: ")
+def test_what_only_a_stub_can_do_is_refused_in_a_sentence(url: str, path: str, method: str) -> None:
+    status, said = refused(f"{url}/v1/{path}", method)
+    assert status == 501
+    name = path.partition("/")[0]
+    assert said.startswith(f"{name} needs a stub, and this is a proxy in front of a cluster: ")
 
 
-def test_whatever_a_stub_is_asked_a_proxy_answers_or_refuses(stub: KafkaStub) -> None:
-    with (
-        KafkaStub(control_port=0) as other,
-        running("--to", stub.bootstrap_servers, "--port", "0", "--control-port", "0") as (_, _, url),
-    ):
+def test_whatever_a_stub_is_asked_a_proxy_answers_or_refuses(url: str) -> None:
+    with KafkaStub(control_port=0) as other:
         paths = asked(f"{other.control_url}/openapi.json")["paths"]
         for path, operations in paths.items():
             asked_for = re.sub(r"\{\w+\}", "7", path)
