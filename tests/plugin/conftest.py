@@ -12,7 +12,8 @@ def topics(stub):
 """
 
 
-PLUGINS = ("kafkastub.pytest_plugin", "pytest_asyncio.plugin", "anyio.pytest_plugin")
+PLUGINS = ("kafkastub.pytest_plugin",)
+ASYNC_PLUGINS = ("pytest_asyncio.plugin", "anyio.pytest_plugin")
 """Loaded by name: what else is installed here takes two seconds to import, each time."""
 
 
@@ -20,13 +21,16 @@ PLUGINS = ("kafkastub.pytest_plugin", "pytest_asyncio.plugin", "anyio.pytest_plu
 def run(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.delenv("KAFKA_STUB_BOOTSTRAP", raising=False)
     monkeypatch.delenv("CI", raising=False)
-    named = [option for plugin in PLUGINS for option in ("-p", plugin)]
 
     def run(source: str, *arguments: str, ini: str = "", as_installed: bool = False) -> pytest.RunResult:
-        pytester.makeini(f"[pytest]\nasyncio_default_fixture_loop_scope = function\n{ini}")
+        has_coroutines = as_installed or "async def" in source
+        scope = "asyncio_default_fixture_loop_scope = function\n" if has_coroutines else ""
+        pytester.makeini(f"[pytest]\n{scope}{ini}")
         pytester.makepyfile(FIRST + TOPICS + source)
         if not as_installed:
             monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+        plugins = (*PLUGINS, *ASYNC_PLUGINS) if has_coroutines else PLUGINS
+        named = [option for plugin in plugins for option in ("-p", plugin)]
         how = ["-p", "no:randomly"] if as_installed else named
         return pytester.runpytest_subprocess(*how, "-W", "error", "-rs", *arguments)
 
