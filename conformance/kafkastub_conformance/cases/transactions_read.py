@@ -237,3 +237,24 @@ def end_of_the_committed(on: Broker) -> None:
     expect_that("the ends while it is open", ends(), [2, 1])
     producer.ended(False)
     expect_that("the ends once it is not", ends(), [3, 3])
+
+
+@case(
+    "ListOffsets",
+    "By its time, a record of an open transaction is found by readers of all records only.",
+    source="KIP-98; Kafka: UnifiedLog.fetchOffsetByTimestamp",
+    versions=(2, 11),
+    also=SEEN,
+)
+def time_of_the_committed(on: Broker) -> None:
+    topic, producer = on.topic(), Producer(on)
+    producer.write(topic, b"a")
+
+    def found_at() -> list[int]:
+        asked = {"partition_index": 0, "timestamp": 0}
+        answers = [list_offsets(on, topic, asked, isolation_level=level) for level in (0, COMMITTED_ONLY)]
+        return [answer.topics[0].partitions[0].offset for answer in answers]
+
+    expect_that("what is found while it is open", found_at(), [0, -1])
+    producer.ended(True)
+    expect_that("what is found once it is not", found_at(), [0, 0])
