@@ -21,15 +21,16 @@ class InFront:
 
     bootstrap_servers: str
 
-    def __init__(self, to: str) -> None:
+    def __init__(self, to: str, *options: str) -> None:
         self._to = to
+        self._options = options
         self._process: subprocess.Popen[str] | None = None
 
     def __enter__(self) -> Self:
         self._said = tempfile.TemporaryFile("w+")
         command = [sys.executable, "-m", "kafkastub.cli", "proxy", "--to", self._to, "--port", "0"]
         self._process = process = subprocess.Popen(
-            [*command, "--control-port", "0"], stdout=subprocess.PIPE, stderr=self._said, text=True
+            [*command, "--control-port", "0", *self._options], stdout=subprocess.PIPE, stderr=self._said, text=True
         )
         assert process.stdout is not None
         line = process.stdout.readline()

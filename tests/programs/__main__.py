@@ -63,7 +63,7 @@ def on_kafka(program: Program, kafka: str, keep: str) -> Run:
 
 
 def through_proxy(program: Program, proxy: str, keep: str) -> Run:
-    """That Apache Kafka behind a proxy; a second one has a proxy of its own."""
+    """Another Apache Kafka behind a proxy; a second one has a proxy of its own."""
     run = Run(program.name, program.version(), PROXY)
     with contextlib.ExitStack() as stack:
         _play(run, program, proxy, lambda: stack.enter_context(Proxied()), keep)
@@ -107,7 +107,9 @@ def runs(programs: Sequence[Program], brokers: Sequence[str], kafka: str, keep: 
                 kafka = stack.enter_context(Apache()).bootstrap_servers
             except OracleError as error:
                 why = str(error).splitlines()[0]
-        proxy = stack.enter_context(InFront(kafka)).bootstrap_servers if PROXY in brokers and kafka else ""
+        proxy = ""
+        if PROXY in brokers and kafka:  # one of its own: some programs have topics that are called as they want
+            proxy = stack.enter_context(InFront(stack.enter_context(Apache()).bootstrap_servers)).bootstrap_servers
         for program in programs:
             missing = _build(program)
             for broker in brokers:

@@ -46,6 +46,13 @@ def add_to(commands: Commands) -> None:
     proxy.set_defaults(run=_proxy)
     proxy.add_argument("--to", required=True, metavar="HOST:PORT,…", help="the cluster")
     proxy.add_argument(
+        "--reach",
+        action="append",
+        default=[],
+        metavar="HOST:PORT=HOST:PORT",
+        help="where a node is reached that says it is at the first address; may be given several times",
+    )
+    proxy.add_argument(
         "--command-config",
         metavar="FILE",
         help="a properties file of a Kafka client: TLS to the cluster, and a login for what the proxy itself asks it",
@@ -117,7 +124,7 @@ def _proxy(arguments: argparse.Namespace) -> int:
 
     try:
         config = BrokerConfig(_config(arguments.config), Profile.named("kips"))
-        upstream = Upstream.of(arguments.command_config)
+        upstream = Upstream.of(arguments.command_config, _reach(arguments.reach))
         rules = rules_of(arguments.faults)
         load_control(arguments.control_port)
         loop = new_event_loop()
@@ -131,6 +138,22 @@ def _proxy(arguments: argparse.Namespace) -> int:
     finally:
         loop.close()
     return 0
+
+
+def _reach(pairs: list[str]) -> dict[tuple[str, int], tuple[str, int]]:
+    """Raises ValueError."""
+    from kafkastub.proxy.proxy import reach
+
+    return reach(dict(_pair(one) for one in pairs))
+
+
+def _pair(text: str) -> tuple[str, str]:
+    said, equals, found = text.partition("=")
+    if not equals:
+        raise ValueError(
+            f"--reach {text!r} is refused: HOST:PORT=HOST:PORT is wanted, for example kafka:9092=localhost:9092"
+        )
+    return said, found
 
 
 def _config(pairs: list[str]) -> dict[str, object]:

@@ -86,7 +86,7 @@ def connector(upstream: Upstream) -> Connector:
     """Opens streams with TLS and the login of the proxy itself."""
 
     def open_stream(host: str, port: int, timeout: float) -> Frames:
-        plain: Any = socket.create_connection((host, port), timeout)
+        plain: Any = socket.create_connection(upstream.reached(host, port), timeout)
         plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         try:
             stream = plain

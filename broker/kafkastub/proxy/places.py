@@ -45,6 +45,10 @@ class Place:
         self.node_id = node_id
         self.host, self.port = host, port
         self.listener = self.protocol = protocol
+        self.reached: Callable[[str, int], Address] = lambda host, port: (host, port)
+        """Where to connect to for that."""
+        self.look: Callable[[], None] = lambda: None
+        """Has the cluster asked where its nodes are."""
         self.bound: Address = ("", 0)
         self.told: Address = ("", 0)
         """What clients are told."""
@@ -103,7 +107,8 @@ class Place:
             await asyncio.wait_for(server.wait_closed(), 0.05)
         with contextlib.suppress(OSError):  # somebody was quicker
             self._kept = bound(*self.bound)
-        while not self._closed and not await self._answers():  # noqa: ASYNC110 (nobody tells us)
+        while not self._closed and not await self._answers():
+            self.look()  # it may be elsewhere by now, and nobody gets in here who would ask
             await asyncio.sleep(_LOOK_AGAIN)
         sock, self._kept = self._kept, None
         if self._closed:
@@ -116,7 +121,7 @@ class Place:
     async def _answers(self) -> bool:
         try:
             transport, _ = await asyncio.wait_for(
-                self._loop.create_connection(asyncio.Protocol, self.host, self.port), _LOOK_AGAIN
+                self._loop.create_connection(asyncio.Protocol, *self.reached(self.host, self.port)), _LOOK_AGAIN
             )
         except UNREACHABLE:
             return False
@@ -147,6 +152,8 @@ class Places:
         host, port: where to listen: the first place at that port, each next one at the next; 0: any free ones.
         advertised: what clients are told of the first place, where that is something else; of each next one the port
             that is as far behind it.
+        reached: where to connect to for an address that a node says it has.
+        look: has the cluster asked where its nodes are.
     """
 
     def __init__(
@@ -158,12 +165,15 @@ class Places:
         protocol: str,
         factory: Factory,
         log: Any,
+        reached: Callable[[str, int], Address],
+        look: Callable[[], None],
     ) -> None:
         self._loop = loop
         self._host, self._port, self._advertised = host, port, advertised
         self._protocol = protocol
         self._factory = factory
         self._log = log
+        self._reached, self._look = reached, look
         self._all: list[Place] = []
         self._by_node: dict[int, Place] = {}
         self.changes = 0
@@ -212,6 +222,7 @@ class Places:
     def _make(self, node_id: int, host: str, port: int) -> Place:
         number = len(self._all)
         place = Place(self._loop, node_id, host, port, self._protocol)
+        place.reached, place.look = self._reached, self._look
         at = self._port + number if self._port else 0
         if at > 65535:
             raise ListenError(f"there is no port {at} for one more node")

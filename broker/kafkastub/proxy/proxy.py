@@ -7,9 +7,11 @@ It has what the parts of a stub ask of a broker that knows no state: `observer`,
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
+import socket
 from collections import OrderedDict, deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from kafkastub.config import BrokerConfig, ConfigError, Listener, Listeners, Profile
@@ -43,6 +45,9 @@ _CONNECT_SECONDS: Final = 10
 """As Kafka's clients have it (socket.connection.setup.timeout.ms)."""
 _LOOK_AGAIN: Final = 0.2
 """Seconds after which a cluster that does not answer yet is asked again."""
+_LOOK_AT_MOST: Final = 2.0
+"""Seconds between two looks for nodes that have gone."""
+_LOOK_SECONDS: Final = 5
 _MOST_LEARNT: Final = 4 << 20
 """Bytes of answers to Metadata that are kept until somebody asks for the name of a topic."""
 _IDS_SINCE: Final = 10
@@ -103,6 +108,7 @@ class Proxy:
         self._learnt_bytes = 0
         self._last_learnt = b""
         self._tasks: set[asyncio.Task[None]] = set()
+        self._next_look = 0.0
         self.observer = Watching(
             self._routes.values, self.clock.broker_ms, self._watched_by, self._learn, upstream.has_sasl
         )
@@ -121,7 +127,9 @@ class Proxy:
         if self.upstream.has_sasl:
             protocol = f"SASL_{protocol}"
         factory = self._factory(protocol, host, advertised)
-        self._places = Places(loop, host, port, advertised, protocol, factory, self.log)
+        self._places = Places(
+            loop, host, port, advertised, protocol, factory, self.log, self.upstream.reached, self._look_again
+        )
         try:
             for broker in await self._first_look(wait_seconds):
                 self._places.told(*broker)
@@ -152,6 +160,20 @@ class Proxy:
                 if found or self.loop.time() >= deadline:
                     return found
                 await asyncio.sleep(_LOOK_AGAIN)  # a node that has just begun knows nobody
+
+    def _look_again(self) -> None:
+        """Ask the cluster soon where its nodes are, and not too often."""
+        if self.cluster.may_ask and self.loop.time() >= self._next_look:
+            self._next_look = self.loop.time() + _LOOK_AT_MOST
+            task = self.loop.create_task(self._nodes_again())
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    async def _nodes_again(self) -> None:
+        with contextlib.suppress(ClientError, OSError):
+            found, _ = await asyncio.to_thread(self.cluster.brokers, _LOOK_SECONDS)
+            for broker in found if self.is_open else ():
+                self.told(*broker)
 
     def _factory(self, protocol: str, host: str, advertised: Address | None) -> Callable[[Place], asyncio.Protocol]:
         """Raises ConfigError."""
@@ -407,7 +429,10 @@ class Proxy:
         secured: dict[str, Any] = {} if context is None else {"ssl": context, "server_hostname": place.host}
         try:
             async with asyncio.timeout(_CONNECT_SECONDS):
-                await self.loop.create_connection(make, place.host, place.port, **secured)
+                await self.loop.create_connection(make, *self.upstream.reached(place.host, place.port), **secured)
+        except socket.gaierror as error:
+            why = f"{error.strerror or error}; if it is elsewhere, --reach {place.address}=HOST:PORT says where"
+            raise OSError(error.errno, why) from None
         except TimeoutError:
             raise Unanswered(f"no connection within {_CONNECT_SECONDS} s") from None
 
@@ -466,3 +491,12 @@ def addresses(given: str | Sequence[str]) -> list[tuple[str, int]]:
             raise ValueError(f"{text.strip()!r} is no address: HOST:PORT is wanted, for example localhost:9092")
         found.append((host.strip("[]"), int(port)))
     return found
+
+
+def reach(given: Mapping[str, str] | None) -> dict[Address, Address]:
+    """HOST:PORT by HOST:PORT. Raises ValueError, TypeError."""
+    if given is not None and not isinstance(given, Mapping):
+        raise TypeError(
+            f'reach={given!r} is refused: a mapping is wanted, for example {{"kafka:9092": "localhost:32768"}}'
+        )
+    return {addresses([said])[0]: addresses([found])[0] for said, found in (given or {}).items()}

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from kafkastub.config import BrokerConfig, ConfigError, Listener, Profile, load_properties
+from kafkastub.proxy.naming import Address
 
 _PROTOCOLS: Final = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 _OUR_OWN: Final = ("ssl.ca.location", "ssl.certificate.location", "ssl.key.location")
@@ -29,8 +30,11 @@ class Upstream:
         properties: all that was given.
     """
 
-    def __init__(self, properties: Mapping[str, str] | None = None) -> None:
-        """Raises ConfigError."""
+    def __init__(
+        self, properties: Mapping[str, str] | None = None, reach: Mapping[Address, Address] | None = None
+    ) -> None:
+        """`reach`: where nodes are reached, by the addresses at which they say they are. Raises ConfigError."""
+        self._reach = dict(reach or {})
         self.properties = dict(properties or {})
         self.protocol = self.properties.get("security.protocol", "PLAINTEXT").upper()
         if self.protocol not in _PROTOCOLS:
@@ -41,11 +45,19 @@ class Upstream:
             self.context = self._context()
 
     @classmethod
-    def of(cls, given: str | os.PathLike[str] | Mapping[str, str] | None) -> Upstream:
+    def of(
+        cls,
+        given: str | os.PathLike[str] | Mapping[str, str] | None,
+        reach: Mapping[Address, Address] | None = None,
+    ) -> Upstream:
         """From a file, or from what is in one. Raises ConfigError."""
         if given is None or isinstance(given, Mapping):
-            return cls(given)
-        return cls(load_properties(Path(given)))
+            return cls(given, reach)
+        return cls(load_properties(Path(given)), reach)
+
+    def reached(self, host: str, port: int) -> Address:
+        """Where to connect to for what is said to be there."""
+        return self._reach.get((host, port), (host, port))
 
     @property
     def has_sasl(self) -> bool:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 from kafkastub.config import BrokerConfig, Profile
 from kafkastub.journal.ring import DEFAULT_ENTRIES
 from kafkastub.proxy.proxy import Proxy, addresses
+from kafkastub.proxy.proxy import reach as reached
 from kafkastub.proxy.room import MOST
 from kafkastub.proxy.upstream import Upstream
 from kafkastub.server.logs import library_logger
@@ -50,6 +51,8 @@ class KafkaProxy:
         to: "HOST:PORT" of the cluster, several with commas or as a list.
         command_config: a properties file of a Kafka client, or what is in one, for TLS to the cluster, and for what
             the proxy itself asks it.
+        reach: where nodes are reached, by the "HOST:PORT" at which they say they are: for a broker in a container that
+            advertises what only other containers know.
         tls: whether clients speak TLS to the proxy; `config` has Kafka's `ssl.…` for it, or certificates are made.
         host: where to listen.
         port: the first node's port, the others' follow it; any free ones by default.
@@ -68,6 +71,7 @@ class KafkaProxy:
         self,
         to: str | Sequence[str],
         *,
+        reach: Mapping[str, str] | None = None,
         command_config: str | os.PathLike[str] | Mapping[str, str] | None = None,
         tls: bool = False,
         config: Mapping[str, object] | None = None,
@@ -91,7 +95,7 @@ class KafkaProxy:
         self._to = addresses(to)
         stub_arguments.configs(config, "config")
         self._config = BrokerConfig(config, Profile.named("kips"))
-        self._upstream = Upstream.of(command_config)
+        self._upstream = Upstream.of(command_config, reached(reach))
         self._at = stub_arguments.address(host, port)
         self._advertised = None if advertised is None else addresses(advertised)[0]
         self._tls = tls
