@@ -15,7 +15,7 @@ from hypothesis.internal.conjecture import providers
 from kafkastub.handlers.registry import registrations
 from tests.left_out import pytest_terminal_summary  # noqa: F401 (pytest looks for it here)
 from tests.oracle.jars import MissingTool
-from tests.parts import pytest_addoption, pytest_ignore_collect  # noqa: F401
+from tests.parts import pytest_addoption, pytest_collection_modifyitems, pytest_ignore_collect  # noqa: F401
 
 if TYPE_CHECKING:
     from tests.clients.jvm import Jvm

@@ -37,6 +37,10 @@ OF_NO_PART: Final = ("pipeline/", "pipeline_s3/")
 """Run by make targets of their own."""
 
 
+FIRST: Final = ("conformance/test_catalogue.py", "docs/test_share_groups_guide.py", "proxy/test_chaos.py")
+"""Files with tests that take long: begun last, each would keep one worker while the others have nothing to do."""
+
+
 def part_of(file: str) -> str | None:
     """The part of a file of tests, "tests/page/test_looks.py": "quick", "long" or None."""
     name = file.removeprefix("tests/")
@@ -58,3 +62,13 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     if collection_path.is_dir():  # a folder that is quick may have files that are long
         return part_of(f"{name}/") not in ("quick", part) or None
     return part_of(name) != part or None
+
+
+@pytest.hookimpl(trylast=True)  # when their order has been made a random one
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Those that take long come first, and those that ask the JVM: so one worker has these, which starts it once."""
+    items.sort(key=lambda item: not _comes_first(item))
+
+
+def _comes_first(item: pytest.Item) -> bool:
+    return "jvm" in getattr(item, "fixturenames", ()) or item.nodeid.removeprefix("tests/").startswith(FIRST)

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.parts import LONG, OF_NO_PART, part_of
+from tests.parts import FIRST, LONG, OF_NO_PART, part_of
 
 TESTS = Path(__file__).parent
 A_FILE = "def test_it(): pass\n"
 
 
-@pytest.mark.parametrize("name", [*LONG, *OF_NO_PART])
+@pytest.mark.parametrize("name", [*LONG, *OF_NO_PART, *FIRST])
 def test_what_is_named_is_there(name: str) -> None:
     assert (TESTS / name).is_dir() if name.endswith("/") else (TESTS / name).is_file()
 
@@ -37,3 +37,16 @@ def test_a_name_is_long_only_where_it_is_the_same() -> None:
     assert part_of("tests/plugin/test_chaos.py") == "long"
     assert part_of("tests/plugin/test_plugin.py") == "quick"
     assert part_of("tests/pipeline/test_lag.py") is None
+
+
+def test_what_takes_long_and_what_asks_the_jvm_comes_first(pytester: pytest.Pytester) -> None:
+    pytester.makeconftest("from tests.parts import pytest_collection_modifyitems")
+    pytester.makeini("[pytest]\nasyncio_default_fixture_loop_scope = function")
+    with_jvm = "import pytest\n@pytest.fixture\ndef jvm(): pass\ndef test_other(): pass\ndef test_it(jvm): pass\n"
+    for name, text in (("a.py", A_FILE), ("b.py", with_jvm), (FIRST[0], A_FILE)):
+        path = pytester.path / "tests" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.with_name(f"test_{path.name.removeprefix('test_')}").write_text(text)
+    found = [line for line in pytester.runpytest("--collect-only", "-q").outlines if "::" in line]
+    assert len(found) == 4
+    assert set(found[:2]) == {"tests/test_b.py::test_it", f"tests/{FIRST[0]}::test_it"}
