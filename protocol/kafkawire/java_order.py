@@ -90,12 +90,17 @@ def hash_map_order(keys: Iterable[tuple[int, T]], capacity: int = 16) -> list[T]
         capacity: for so many the map was made, `new HashMap<>(capacity)`.
     """
     items = list(keys)
-    size = 1
-    while size < capacity or len(items) > size * 3 // 4:
-        size *= 2
-    mask = size - 1
+    mask = hash_map_size(len(items), capacity) - 1
     items.sort(key=lambda pair: (pair[0] ^ pair[0] >> 16) & mask)
     return [item for _, item in items]
+
+
+def hash_map_size(count: int, capacity: int = 16) -> int:
+    """The buckets of a `HashMap` with so many keys, which was made for `capacity`."""
+    size = 1
+    while size < capacity or count > size * 3 // 4:
+        size *= 2
+    return size
 
 
 def string_map_order(texts: Iterable[str], capacity: int = 16) -> list[str]:

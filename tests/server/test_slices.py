@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from kafkastub.config import BrokerConfig, Profile
 from kafkastub.coordinator import partition_for
@@ -20,12 +22,13 @@ from kafkastub.server.dispatch import LARGE, NAMES_TOO_MUCH, Dispatcher
 from kafkastub.server.logs import library_logger
 from kafkastub.server.slices import Slices
 from kafkastub.state.broker_state import BrokerState
-from kafkastub.state.pace import no_pause, paced
+from kafkastub.state.pace import no_pause, paced, paced_map_order
 from kafkastub.state.topics import create_topic, ensure_offsets_topic
 from kafkawire.api import ApiKey
 from kafkawire.codec import decode, encode
 from kafkawire.framing import FrameSplitter, frame
 from kafkawire.header import request_header
+from kafkawire.java_order import hash_map_order, string_hash
 from kafkawire.messages.list_offsets_request import ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
 from kafkawire.messages.list_offsets_response import ListOffsetsResponse
 from kafkawire.messages.offset_commit_request import (
@@ -407,3 +410,18 @@ def test_things_are_paced_in_order():
     assert list(paced(range(150), amounts.append)) == list(range(150))
     assert amounts == [64, 64, 22]
     assert list(paced(range(3), no_pause)) == [0, 1, 2]
+
+
+@given(st.lists(st.tuples(st.integers(0, (1 << 32) - 1), st.integers()), max_size=300), st.integers(0, 2000))
+def test_a_map_is_put_in_order_with_pauses_as_without(keys: list[tuple[int, int]], capacity: int):
+    paused = list[int]()
+    assert paced_map_order(keys, paused.append, capacity) == hash_map_order(keys, capacity)
+    assert paced_map_order(iter(keys), no_pause, capacity) == hash_map_order(keys, capacity)
+
+
+def test_a_large_map_is_put_in_order_piece_by_piece():
+    keys = [(string_hash(str(index)), index) for index in range(20_000)]
+    pauses = list[int]()
+    assert paced_map_order(keys, pauses.append) == hash_map_order(keys)
+    assert max(pauses) <= 200
+    assert sum(pauses) == 3 * len(keys)

@@ -78,7 +78,7 @@ from kafkastub.handlers.registry import handles
 from kafkastub.metadata import Topic
 from kafkastub.state.deferred import in_parts
 from kafkastub.state.in_sync import check_in_sync
-from kafkastub.state.pace import no_pause, paced
+from kafkastub.state.pace import paced
 from kafkastub.state.partitions import leader_hint, led_log, partition_of
 from kafkastub.state.transactional_appends import Place, refused_appends
 from kafkastub.state.transactional_retries import StillEnding, may_wait, once_ended
@@ -132,7 +132,7 @@ def error_response(request: ProduceRequest, code: ErrorCode, version: int) -> Pr
 # What producers send every day goes the fast path, and never comes here: see `layers.fast_paths`.
 @handles(ApiKey.PRODUCE, 3, 13, error_response=error_response, advertised_first=0)
 def produce(ctx: RequestContext, request: ProduceRequest) -> Outcome:
-    if request.acks != 0 and request.transactional_id is None and _is_large(request):
+    if request.acks != 0 and request.transactional_id is None and _is_large(ctx, request):
         whole = partial(error_response, request, version=ctx.api_version)
         return in_parts(_tried(ctx, request, last=True), _AT_ONCE, ctx.state.turns.add, whole)
     try:
@@ -147,10 +147,16 @@ def produce(ctx: RequestContext, request: ProduceRequest) -> Outcome:
     return CLOSE if failed else NO_REPLY
 
 
-def _is_large(request: ProduceRequest) -> bool:
+def _is_large(ctx: RequestContext, request: ProduceRequest) -> bool:
     """Whether others have their turn between its partitions; not in a transaction, which might be over by then."""
-    sizes = [len(one.records or b"") for topic in request.topic_data for one in topic.partition_data]
-    return len(sizes) > 1 and sum(sizes) > _LARGE
+    size = count = 0
+    for topic in paced(request.topic_data, ctx.pace):
+        for one in paced(topic.partition_data, ctx.pace):
+            size += len(one.records or b"")
+            count += 1
+            if count > 1 and size > _LARGE:
+                return True
+    return False
 
 
 def _tried(ctx: RequestContext, request: ProduceRequest, *, last: bool) -> Generator[int, None, ProduceResponse]:
@@ -197,17 +203,24 @@ def _written(
     endpoints: dict[int, NodeEndpoint] = {}
     whose: tuple[str, bytes] | None = None
     unpacking = Unpacking()
-    # Whom a transaction has taken in writes at once: it might be over later.
-    pace = ctx.pace if request.transactional_id is None else no_pause
-    for (name, topic_id, index), (accepted, refusal) in paced(judged.items(), pace):
+    written: dict[tuple[str, bytes, int], PartitionProduceResponse] = {}
+    if request.transactional_id is not None:  # whom a transaction has taken in writes at once: it might be over later
+        for place, (accepted, _) in judged.items():
+            if accepted is not None and not _is_not_joined(accepted, not_joined):
+                written[place] = _append(ctx, accepted, request, unpacking, grown)
+    for (name, topic_id, index), (accepted, refusal) in paced(judged.items(), ctx.pace):
         if whose != (name, topic_id):
             whose = name, topic_id
             partitions: list[PartitionProduceResponse] = []
             answers.append(TopicProduceResponse(name, topic_id, partitions))
         if accepted is not None:
-            assert accepted.topic is not None
-            not_now = not_joined.get((accepted.topic.name, index)) if not_joined else None
-            answer = _append(ctx, accepted, request, unpacking, grown) if not_now is None else _error(index, not_now)
+            not_now = _is_not_joined(accepted, not_joined)
+            if not_now is not None:
+                answer = _error(index, not_now)
+            elif request.transactional_id is None:
+                answer = _append(ctx, accepted, request, unpacking, grown)
+            else:
+                answer = written[name, topic_id, index]
             if ctx.api_version >= LEADER_HINTS_FROM and answer.error_code == ErrorCode.NOT_LEADER_OR_FOLLOWER:
                 _add_leader_hint(ctx, accepted, answer, endpoints)
         if refusal is not None:
@@ -215,6 +228,12 @@ def _written(
         partitions.append(answer)
         yield 1 if accepted is None else len(accepted.records)
     return ProduceResponse(responses=answers, node_endpoints=list(endpoints.values()))
+
+
+def _is_not_joined(accepted: _Asked, not_joined: dict[Place, KafkaError]) -> KafkaError | None:
+    """Why it is not in the transaction; None where it is, or where there is none."""
+    assert accepted.topic is not None
+    return not_joined.get((accepted.topic.name, accepted.partition)) if not_joined else None
 
 
 def _asked(ctx: RequestContext, request: ProduceRequest) -> list[_Asked]:
@@ -226,10 +245,10 @@ def _asked(ctx: RequestContext, request: ProduceRequest) -> list[_Asked]:
     cluster = ctx.state.cluster
     by_id = ctx.api_version >= TOPIC_IDS_FROM
     topics: dict[tuple[str, bytes], list[TopicProduceData]] = {}
-    for data in request.topic_data:
+    for data in paced(request.topic_data, ctx.pace):
         topics.setdefault((data.name, data.topic_id), []).append(data)
     asked = []
-    for (name, topic_id), mentions in topics.items():
+    for (name, topic_id), mentions in paced(topics.items(), ctx.pace):
         topic = cluster.topic_by_id(topic_id) if by_id else cluster.topic(name)
         for data in mentions:
             for one in paced(data.partition_data, ctx.pace):

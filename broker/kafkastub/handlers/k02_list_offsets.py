@@ -86,11 +86,13 @@ def _answers(ctx: RequestContext, request: ListOffsetsRequest) -> Steps:
     """The answer, partition by partition."""
     pace = ctx.pace
     times = Counter(
-        (topic.name, one.partition_index) for topic in request.topics for one in paced(topic.partitions, pace)
+        (topic.name, one.partition_index)
+        for topic in paced(request.topics, pace)
+        for one in paced(topic.partitions, pace)
     )
     answers: dict[str, dict[int, ListOffsetsPartitionResponse]] = {}
     committed = request.isolation_level == READ_COMMITTED
-    for topic in request.topics:
+    for topic in paced(request.topics, pace):
         answered = answers.setdefault(topic.name, {})
         for one in paced(topic.partitions, pace):
             if times[topic.name, one.partition_index] > 1:

@@ -29,7 +29,7 @@ from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
 from kafkastub.metadata import Cluster
 from kafkastub.state.groups import coordinator_of
-from kafkastub.state.pace import paced
+from kafkastub.state.pace import Pace, no_pause, paced
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.messages.offset_fetch_request import (
@@ -91,11 +91,13 @@ def offset_fetch(ctx: RequestContext, request: OffsetFetchRequest) -> Outcome:
             if group.topics is None:
                 topics = _everything(coordinator, group.group_id, stable, cluster if ctx.api_version >= 10 else None)
             elif ctx.api_version >= 10:
-                topics = _by_id(coordinator, group.group_id, group.topics, stable, cluster)
+                topics = _by_id(ctx, coordinator, group.group_id, group.topics, stable)
             else:
                 topics = [
                     OffsetFetchResponseTopics(
-                        t.name, ZERO_UUID, _some(coordinator, group.group_id, t.name, t.partition_indexes, stable)
+                        t.name,
+                        ZERO_UUID,
+                        _some(coordinator, group.group_id, t.name, t.partition_indexes, stable, pace=ctx.pace),
                     )
                     for t in paced(group.topics, ctx.pace)
                 ]
@@ -113,7 +115,9 @@ def offset_fetch(ctx: RequestContext, request: OffsetFetchRequest) -> Outcome:
         )
     return OffsetFetchResponse(
         topics=[
-            OffsetFetchResponseTopic(t.name, _fetch(coordinator, group_id, t.name, t.partition_indexes, stable, make))
+            OffsetFetchResponseTopic(
+                t.name, _fetch(coordinator, group_id, t.name, t.partition_indexes, stable, make, pace=ctx.pace)
+            )
             for t in paced(request.topics, ctx.pace)
         ]
     )
@@ -166,23 +170,23 @@ def _everything(
 
 
 def _by_id(
+    ctx: RequestContext,
     coordinator: GroupCoordinator,
     group_id: str,
     topics: Sequence[OffsetFetchRequestTopics],
     stable: bool,
-    cluster: Cluster,
 ) -> list[OffsetFetchResponseTopics]:
     """Topics by their ids; those that do not exist come last."""
     answers, unknown = [], []
-    for requested in topics:
+    for requested in paced(topics, ctx.pace):
         wanted, topic_id = requested.partition_indexes, requested.topic_id
-        topic = cluster.topic_by_id(topic_id)
+        topic = ctx.state.cluster.topic_by_id(topic_id)
         if topic is None:
             code = ErrorCode.UNKNOWN_TOPIC_ID
-            missing = [OffsetFetchResponsePartitions(i, -1, -1, "", code) for i in wanted]
+            missing = [OffsetFetchResponsePartitions(i, -1, -1, "", code) for i in paced(wanted, ctx.pace)]
             unknown.append(OffsetFetchResponseTopics("", topic_id, missing))
         else:
-            partitions = _some(coordinator, group_id, topic.name, wanted, stable, topic_id)
+            partitions = _some(coordinator, group_id, topic.name, wanted, stable, topic_id, ctx.pace)
             answers.append(OffsetFetchResponseTopics(topic.name, topic_id, partitions))
     return answers + unknown
 
@@ -194,8 +198,9 @@ def _some(
     indexes: Sequence[int],
     stable: bool,
     topic_id: bytes = ZERO_UUID,
+    pace: Pace = no_pause,
 ) -> Sequence[OffsetFetchResponsePartitions]:
-    return _fetch(coordinator, group_id, topic, indexes, stable, OffsetFetchResponsePartitions, topic_id)
+    return _fetch(coordinator, group_id, topic, indexes, stable, OffsetFetchResponsePartitions, topic_id, pace)
 
 
 def _fetch(
@@ -206,12 +211,13 @@ def _fetch(
     stable: bool,
     make: type[P],
     topic_id: bytes = ZERO_UUID,
+    pace: Pace = no_pause,
 ) -> Sequence[P]:
     """The committed offsets of these partitions of a topic."""
     offsets = coordinator.offsets
     columns = offsets.topic(group_id, topic)
     if columns is None:
-        answers = [make(index, -1, -1, "", 0) for index in indexes]
+        answers = [make(index, -1, -1, "", 0) for index in paced(indexes, pace)]
     else:
         run = columns.read_run(indexes, topic_id) if indexes else None
         if run is not None and not (stable and offsets.has_pending(group_id)):
@@ -219,7 +225,7 @@ def _fetch(
             if answer is None or answer.cls is not make:
                 answer = run.answer = _rows(run, make)
             return answer  # type: ignore[no-any-return]
-        answers = [make(index, *columns.read(index, topic_id), 0) for index in indexes]
+        answers = [make(index, *columns.read(index, topic_id), 0) for index in paced(indexes, pace)]
     if stable and offsets.has_pending(group_id):
         for at, index in enumerate(indexes):
             if offsets.is_pending(group_id, topic, index):

@@ -25,6 +25,7 @@ from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
 from kafkastub.state.deferred import Steps, in_parts
 from kafkastub.state.groups import check_loaded
+from kafkastub.state.pace import paced
 from kafkawire.api import ApiKey
 from kafkawire.codec import encoder_of
 from kafkawire.errors import ErrorCode
@@ -48,8 +49,8 @@ def error_response(request: ListGroupsRequest, code: ErrorCode, version: int) ->
 def list_groups(ctx: RequestContext, request: ListGroupsRequest) -> Outcome:
     check_loaded(ctx.state)
     coordinator = ctx.state.coordinator
-    states = {state.lower().strip() for state in request.states_filter}
-    types = {group_type.lower() for group_type in request.types_filter}
+    states = {state.lower().strip() for state in paced(request.states_filter, ctx.pace)}
+    types = {group_type.lower() for group_type in paced(request.types_filter, ctx.pace)}
 
     def listed(groups: Iterable[Group]) -> list[ListedGroup]:
         return [

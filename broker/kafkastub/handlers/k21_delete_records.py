@@ -45,7 +45,7 @@ def error_response(request: DeleteRecordsRequest, code: ErrorCode, version: int)
 @handles(ApiKey.DELETE_RECORDS, 0, 2, error_response=error_response)
 def delete_records(ctx: RequestContext, request: DeleteRecordsRequest) -> Outcome:
     wanted: dict[str, dict[int, int]] = {}
-    for topic in request.topics:
+    for topic in paced(request.topics, ctx.pace):
         offsets = wanted.setdefault(topic.name, {})
         for one in paced(topic.partitions, ctx.pace):
             offsets[one.partition_index] = one.offset
@@ -55,7 +55,7 @@ def delete_records(ctx: RequestContext, request: DeleteRecordsRequest) -> Outcom
                 name=name,
                 partitions=[_delete(ctx, name, index, offset) for index, offset in paced(offsets.items(), ctx.pace)],
             )
-            for name, offsets in wanted.items()
+            for name, offsets in paced(wanted.items(), ctx.pace)
         ]
     )
 

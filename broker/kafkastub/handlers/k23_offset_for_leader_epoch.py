@@ -50,7 +50,7 @@ def offset_for_leader_epoch(ctx: RequestContext, request: OffsetForLeaderEpochRe
                 topic=topic.topic,
                 partitions=[_answer(ctx, topic.topic, one) for one in paced(topic.partitions, ctx.pace)],
             )
-            for topic in request.topics
+            for topic in paced(request.topics, ctx.pace)
         ]
     )
 

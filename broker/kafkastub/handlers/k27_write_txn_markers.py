@@ -19,7 +19,7 @@ UNSUPPORTED_FOR_MESSAGE_FORMAT. Kafka never answers a request that names a parti
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from itertools import repeat
 from typing import Final
 
@@ -95,7 +95,11 @@ def _written(ctx: RequestContext, request: WriteTxnMarkersRequest) -> Steps:
     for one in request.markers:
         if one.topics and (one.producer_id < 0 or one.producer_epoch < 0):
             raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)
-        partitions = dict.fromkeys(_partitions(one))
+        partitions: dict[TopicPartition, None] = {}
+        for place in _partitions(one):
+            partitions[place] = None
+            if len(partitions) % _ANSWERS_FOR_ONE == 0:
+                yield 1
         marker = Marker(
             one.producer_id,
             one.producer_epoch,
@@ -104,22 +108,18 @@ def _written(ctx: RequestContext, request: WriteTxnMarkersRequest) -> Steps:
             one.transaction_version,
         )
         answers: list[tuple[TopicPartition, ErrorCode]] = []
+        unknown: list[tuple[TopicPartition, ErrorCode]] = []  # Kafka knows first what it does not have
         for answer in write_marker(ctx.state, marker, partitions, ctx.broker_ms, node_id=ctx.node_id):
-            answers.append(answer)
+            (unknown if answer[1] == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION else answers).append(answer)
             yield 1
-        if answers:
-            found.add(one.producer_id, tuple(sorted(answers, key=_comes_late)))
+        if unknown or answers:
+            found.add(one.producer_id, (*unknown, *answers))
         yield 1
     return (yield from _answer(found))
 
 
 def _partitions(marker: WritableTxnMarker) -> Iterable[TopicPartition]:
     return ((topic.name, index) for topic in marker.topics for index in topic.partition_indexes)
-
-
-def _comes_late(answer: tuple[TopicPartition, ErrorCode]) -> bool:
-    """Kafka knows first what it does not have."""
-    return answer[1] != ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 
 
 def _answer(found: _Found) -> Steps:
@@ -132,22 +132,26 @@ def _answer(found: _Found) -> Steps:
         answers = found.producers[one]
         topics = alike.get(id(answers))
         if topics is None:
-            topics = alike[id(answers)] = _topics(answers if isinstance(answers, dict) else dict(answers))
-            yield len(answers) // _ANSWERS_FOR_ONE
+            topics = yield from _topics(answers if isinstance(answers, dict) else dict(answers))
+            alike[id(answers)] = topics
         markers.append(WritableTxnMarkerResult(one, topics))
         if len(markers) % _ANSWERS_FOR_ONE == 0:
             yield 1
     return WriteTxnMarkersResponse(markers=markers)
 
 
-def _topics(codes: Mapping[TopicPartition, ErrorCode]) -> list[WritableTxnMarkerTopicResult]:
+def _topics(
+    codes: Mapping[TopicPartition, ErrorCode],
+) -> Generator[int, None, list[WritableTxnMarkerTopicResult]]:
     ordered: Iterable[TopicPartition] = codes
     few = len(codes) <= _MOST_ORDERED
     if few:
         hashes = {name: string_hash(name) for name, _ in codes}
         ordered = hash_map_order(((31 * (31 + one[1]) + hashes[one[0]]) & 0xFFFFFFFF, one) for one in codes)
     by_topic: dict[str, list[WritableTxnMarkerPartitionResult]] = {}
-    for name, index in ordered:
+    for at, (name, index) in enumerate(ordered):
+        if at % _ANSWERS_FOR_ONE == 0:
+            yield 1
         by_topic.setdefault(name, []).append(WritableTxnMarkerPartitionResult(index, codes[name, index]))
     names = string_map_order(by_topic) if few else by_topic
     return [WritableTxnMarkerTopicResult(name, by_topic[name]) for name in names]

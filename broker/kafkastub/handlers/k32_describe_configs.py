@@ -44,7 +44,7 @@ from kafkastub.state.configs.entries import (
     topic_entries,
     without_synonyms,
 )
-from kafkastub.state.pace import paced
+from kafkastub.state.pace import Pace, no_pause, paced
 from kafkawire.api import ApiKey
 from kafkawire.error_texts import default_text
 from kafkawire.errors import ErrorCode, KafkaError
@@ -57,7 +57,9 @@ from kafkawire.messages.describe_configs_response import (
 from kafkawire.rows import Shared
 
 
-def error_response(request: DescribeConfigsRequest, code: ErrorCode, version: int) -> DescribeConfigsResponse:
+def error_response(
+    request: DescribeConfigsRequest, code: ErrorCode, version: int, pace: Pace = no_pause
+) -> DescribeConfigsResponse:
     """The code at every resource."""
     return DescribeConfigsResponse(
         results=[
@@ -67,15 +69,15 @@ def error_response(request: DescribeConfigsRequest, code: ErrorCode, version: in
                 resource_type=resource.resource_type,
                 resource_name=resource.resource_name,
             )
-            for resource in request.resources
+            for resource in paced(request.resources, pace)
         ]
     )
 
 
 @handles(ApiKey.DESCRIBE_CONFIGS, 1, 4, error_response=error_response)
 def describe_configs(ctx: RequestContext, request: DescribeConfigsRequest) -> Outcome:
-    if any(resource.resource_type not in _KNOWN_TYPES for resource in request.resources):
-        return error_response(request, ErrorCode.INVALID_REQUEST, ctx.api_version)
+    if any(resource.resource_type not in _KNOWN_TYPES for resource in paced(request.resources, ctx.pace)):
+        return error_response(request, ErrorCode.INVALID_REQUEST, ctx.api_version, ctx.pace)
     described = _Described(ctx, request)
     results = [described.result(resource) for resource in paced(request.resources, ctx.pace)]
     return DescribeConfigsResponse(results=Shared(results, described.encoded))

@@ -37,7 +37,9 @@ def error_response(request: AlterConfigsRequest, code: ErrorCode, version: int) 
 
 @handles(ApiKey.ALTER_CONFIGS, 0, 2, error_response=error_response)
 def alter_configs(ctx: RequestContext, request: AlterConfigsRequest) -> Outcome:
-    repeated = repeated_resources([(resource.resource_type, resource.resource_name) for resource in request.resources])
+    repeated = repeated_resources(
+        (resource.resource_type, resource.resource_name) for resource in paced(request.resources, ctx.pace)
+    )
     responses = []
     for resource in paced(request.resources, ctx.pace):
         named = (resource.resource_type, resource.resource_name)
@@ -45,9 +47,17 @@ def alter_configs(ctx: RequestContext, request: AlterConfigsRequest) -> Outcome:
         if named in repeated:
             code, text = ErrorCode.INVALID_REQUEST, "Each resource must appear at most once."
         else:
-            changes = [(config.name, int(Op.SET), config.value) for config in resource.configs]
+            changes = [(config.name, int(Op.SET), config.value) for config in paced(resource.configs, ctx.pace)]
             try:
-                alter(ctx.state, ctx.node_id, named, changes, replace=True, validate_only=request.validate_only)
+                alter(
+                    ctx.state,
+                    ctx.node_id,
+                    named,
+                    changes,
+                    replace=True,
+                    validate_only=request.validate_only,
+                    pace=ctx.pace,
+                )
             except KafkaError as error:
                 code, text = error.code, error.message
         responses.append(AlterConfigsResourceResponse(code, text, *named))

@@ -23,7 +23,7 @@ from typing import Final
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
-from kafkastub.state.pace import paced
+from kafkastub.state.pace import Pace, paced
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode
 from kafkawire.java_order import string_order
@@ -54,9 +54,10 @@ def error_response(request: AlterReplicaLogDirsRequest, code: ErrorCode, version
 
 @handles(ApiKey.ALTER_REPLICA_LOG_DIRS, 1, 2, error_response=error_response)
 def alter_replica_log_dirs(ctx: RequestContext, request: AlterReplicaLogDirsRequest) -> Outcome:
-    wanted = _wanted(request)
-    lengths = {name: len(string_order(name)) // 2 for name in dict.fromkeys(name for name, _ in wanted)}
-    numbers = {one.path: ctx.state.log_dirs.number(one.path) for one in request.dirs}
+    wanted = _wanted(request, ctx.pace)
+    names = dict.fromkeys(name for name, _ in paced(wanted, ctx.pace))
+    lengths = {name: len(string_order(name)) // 2 for name in paced(names, ctx.pace)}
+    numbers = {one.path: ctx.state.log_dirs.number(one.path) for one in paced(request.dirs, ctx.pace)}
     cordoned = ctx.state.log_dirs.cordoned
     found: dict[tuple[str, int], ErrorCode] = {}
     moved = False
@@ -76,7 +77,7 @@ def alter_replica_log_dirs(ctx: RequestContext, request: AlterReplicaLogDirsRequ
         found[name, index] = code
     if moved:
         ctx.state.changed()
-    return _answer(found)
+    return _answer(found, ctx.pace)
 
 
 def _move(ctx: RequestContext, name: str, index: int, number: int) -> tuple[ErrorCode, bool]:
@@ -92,15 +93,20 @@ def _move(ctx: RequestContext, name: str, index: int, number: int) -> tuple[Erro
     return code, False
 
 
-def _wanted(request: AlterReplicaLogDirsRequest) -> dict[tuple[str, int], str]:
+def _wanted(request: AlterReplicaLogDirsRequest, pace: Pace) -> dict[tuple[str, int], str]:
     """Topic and partition to the directory."""
-    return {(topic.name, index): one.path for one in request.dirs for topic in one.topics for index in topic.partitions}
+    return {
+        (topic.name, index): one.path
+        for one in paced(request.dirs, pace)
+        for topic in paced(one.topics, pace)
+        for index in paced(topic.partitions, pace)
+    }
 
 
-def _answer(found: dict[tuple[str, int], ErrorCode]) -> AlterReplicaLogDirsResponse:
+def _answer(found: dict[tuple[str, int], ErrorCode], pace: Pace) -> AlterReplicaLogDirsResponse:
     results: dict[str, list[AlterReplicaLogDirPartitionResult]] = {}
-    for (name, index), code in found.items():
+    for (name, index), code in paced(found.items(), pace):
         results.setdefault(name, []).append(AlterReplicaLogDirPartitionResult(index, code))
     return AlterReplicaLogDirsResponse(
-        results=[AlterReplicaLogDirTopicResult(name, partitions) for name, partitions in results.items()]
+        results=[AlterReplicaLogDirTopicResult(name, partitions) for name, partitions in paced(results.items(), pace)]
     )

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Final
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
-from kafkastub.state.pace import paced
+from kafkastub.state.pace import Pace, no_pause, paced
 from kafkastub.state.topics import add_partitions, check_alive, check_batch, check_placeable, check_replicas
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode, KafkaError
@@ -38,29 +38,29 @@ TOO_MANY: Final = "Excessively large number of additional partitions per request
 
 
 def error_response(
-    request: CreatePartitionsRequest, code: ErrorCode, version: int, text: str | None = None
+    request: CreatePartitionsRequest, code: ErrorCode, version: int, text: str | None = None, pace: Pace = no_pause
 ) -> CreatePartitionsResponse:
     """The code at every topic."""
     return CreatePartitionsResponse(
-        results=[CreatePartitionsTopicResult(topic.name, code, text) for topic in request.topics]
+        results=[CreatePartitionsTopicResult(topic.name, code, text) for topic in paced(request.topics, pace)]
     )
 
 
 @handles(ApiKey.CREATE_PARTITIONS, 0, 3, error_response=error_response)
 def create_partitions(ctx: RequestContext, request: CreatePartitionsRequest) -> Outcome:
-    counts = Counter(topic.name for topic in request.topics)
+    counts = Counter(topic.name for topic in paced(request.topics, ctx.pace))
     if request.timeout_ms <= 0 and 1 in counts.values():
-        return error_response(request, ErrorCode.REQUEST_TIMED_OUT, ctx.api_version)
-    once = [topic for topic in request.topics if counts[topic.name] == 1]
+        return error_response(request, ErrorCode.REQUEST_TIMED_OUT, ctx.api_version, pace=ctx.pace)
+    once = [topic for topic in paced(request.topics, ctx.pace) if counts[topic.name] == 1]
     try:
         check_batch(sum(_additional(ctx, topic) for topic in paced(once, ctx.pace)))
     except KafkaError:
         if not ctx.state.config.follows(4, 4):
-            return error_response(request, ErrorCode.UNKNOWN_SERVER_ERROR, ctx.api_version)
-        return error_response(request, ErrorCode.POLICY_VIOLATION, ctx.api_version, TOO_MANY)
+            return error_response(request, ErrorCode.UNKNOWN_SERVER_ERROR, ctx.api_version, pace=ctx.pace)
+        return error_response(request, ErrorCode.POLICY_VIOLATION, ctx.api_version, TOO_MANY, ctx.pace)
     results = [
         CreatePartitionsTopicResult(name, ErrorCode.INVALID_REQUEST, "Duplicate topic name.")
-        for name, times in counts.items()
+        for name, times in paced(counts.items(), ctx.pace)
         if times > 1
     ]
     counted = None if ctx.state.throttle is None else ctx.state.throttle.mutations(ctx)

@@ -22,6 +22,7 @@ from kafkastub.handlers.registry import handles
 from kafkastub.metadata.ids import random_uuid, uuid_text
 from kafkastub.security import Operation, ResourceType
 from kafkastub.security.delegation_tokens import Principal, principal_of
+from kafkastub.state.pace import paced
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.messages.create_delegation_token_request import CreateDelegationTokenRequest
@@ -50,13 +51,13 @@ def create_delegation_token(ctx: RequestContext, request: CreateDelegationTokenR
         if request.owner_principal_type is None:
             raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)
         owner = Principal(request.owner_principal_type, request.owner_principal_name)
-    renewers = [Principal(one.principal_type, one.principal_name) for one in request.renewers]
+    renewers = [Principal(one.principal_type, one.principal_name) for one in paced(request.renewers, ctx.pace)]
     tokens = ctx.state.delegation_tokens
     if not ctx.may_ask_for_tokens:
         code = ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED
     elif owner != requester and not _may_create(ctx, owner):
         code = ErrorCode.DELEGATION_TOKEN_AUTHORIZATION_FAILED
-    elif any(one.kind != "User" for one in renewers):
+    elif any(one.kind != "User" for one in paced(renewers, ctx.pace)):
         code = ErrorCode.INVALID_PRINCIPAL_TYPE
     elif not tokens.enabled:
         code = ErrorCode.DELEGATION_TOKEN_AUTH_DISABLED

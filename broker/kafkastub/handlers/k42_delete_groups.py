@@ -24,16 +24,16 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Final
 
-from kafkastub.coordinator import Turn, batch_order
+from kafkastub.coordinator import BatchOrder, Turn
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
 from kafkastub.state.deferred import Steps, in_parts
 from kafkastub.state.groups import coordinator_of, group_partitions
-from kafkastub.state.pace import no_pause
+from kafkastub.state.pace import no_pause, paced_map_order
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode, KafkaError
-from kafkawire.java_order import copied, string_map_order
+from kafkawire.java_order import copied, string_hash
 from kafkawire.messages.delete_groups_request import DeleteGroupsRequest
 from kafkawire.messages.delete_groups_response import DeletableGroupResult, DeleteGroupsResponse
 
@@ -51,7 +51,12 @@ def error_response(request: DeleteGroupsRequest, code: ErrorCode, version: int) 
 @handles(ApiKey.DELETE_GROUPS, 0, 3, error_response=error_response)
 def delete_groups(ctx: RequestContext, request: DeleteGroupsRequest) -> Outcome:
     coordinator = coordinator_of(ctx.state)
-    by_partition = batch_order(dict.fromkeys(request.groups_names), group_partitions(ctx.state))
+    order = BatchOrder(group_partitions(ctx.state))
+    names = list(dict.fromkeys(request.groups_names))
+    for at in range(0, len(names), _PIECE):
+        order.add(names[at : at + _PIECE])
+        ctx.pace(_PIECE // 8)
+    by_partition = order.in_order()
     if coordinator.has_share:
         from kafkastub.state.share_group_offsets import share_groups_of
 
@@ -81,7 +86,8 @@ def _with_share_groups(ctx: RequestContext, by_partition: Iterable[Sequence[str]
 
 def _deleted(ctx: RequestContext, group_ids: Sequence[str]) -> list[DeletableGroupResult]:
     """Those of one partition of `__consumer_offsets`."""
-    in_order = string_map_order(group_ids, copied(len(group_ids)))
+    hashed = ((string_hash(one), one) for one in group_ids)
+    in_order = paced_map_order(hashed, ctx.pace, copied(len(group_ids)))
     if ctx.pace is no_pause:
         return _delete(ctx, in_order)
     results: list[DeletableGroupResult] = []

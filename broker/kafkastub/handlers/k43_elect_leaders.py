@@ -28,7 +28,7 @@ from kafkastub.handlers.registry import handles
 from kafkastub.metadata import PartitionState, leaders
 from kafkastub.state.broker_state import BrokerState
 from kafkastub.state.leadership import elect
-from kafkastub.state.pace import paced
+from kafkastub.state.pace import Pace, no_pause, paced
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode
 from kafkawire.messages.elect_leaders_request import ElectLeadersRequest
@@ -42,7 +42,7 @@ _NOT_AVAILABLE: Final = "The preferred leader was not available."
 
 
 def error_response(
-    request: ElectLeadersRequest, code: ErrorCode, version: int, message: str | None = None
+    request: ElectLeadersRequest, code: ErrorCode, version: int, message: str | None = None, pace: Pace = no_pause
 ) -> ElectLeadersResponse:
     """The code at the top (versions 1+), and at every partition that was named."""
     return ElectLeadersResponse(
@@ -50,9 +50,9 @@ def error_response(
         replica_election_results=[
             ReplicaElectionResult(
                 topic=topic.topic,
-                partition_result=[PartitionResult(index, code, message) for index in topic.partitions],
+                partition_result=[PartitionResult(index, code, message) for index in paced(topic.partitions, pace)],
             )
-            for topic in request.topic_partitions or ()
+            for topic in paced(request.topic_partitions or (), pace)
         ],
     )
 
@@ -62,10 +62,12 @@ def elect_leaders(ctx: RequestContext, request: ElectLeadersRequest) -> Outcome:
     if request.topic_partitions is not None and not request.topic_partitions:
         return ElectLeadersResponse()
     if request.timeout_ms <= 0:
-        return error_response(request, ErrorCode.REQUEST_TIMED_OUT, ctx.api_version)
+        return error_response(request, ErrorCode.REQUEST_TIMED_OUT, ctx.api_version, pace=ctx.pace)
     kind = request.election_type
     if kind not in (PREFERRED, UNCLEAN):
-        return error_response(request, ErrorCode.INVALID_REQUEST, ctx.api_version, f"Unknown election type {kind}")
+        return error_response(
+            request, ErrorCode.INVALID_REQUEST, ctx.api_version, f"Unknown election type {kind}", ctx.pace
+        )
     results, now = [], (ctx.broker_ms, ctx.timer_ms)
     if request.topic_partitions is None:
         for topic in paced(list(ctx.state.cluster.topics.values()), ctx.pace):
@@ -73,7 +75,7 @@ def elect_leaders(ctx: RequestContext, request: ElectLeadersRequest) -> Outcome:
             told = [_elect(ctx.state, topic.name, index, kind, now) for index in needed]
             results.append(ReplicaElectionResult(topic=topic.name, partition_result=told))
     else:
-        for named in request.topic_partitions:
+        for named in paced(request.topic_partitions, ctx.pace):
             elected = [_elect(ctx.state, named.topic, index, kind, now) for index in paced(named.partitions, ctx.pace)]
             results.append(ReplicaElectionResult(topic=named.topic, partition_result=elected))
     return ElectLeadersResponse(replica_election_results=results)

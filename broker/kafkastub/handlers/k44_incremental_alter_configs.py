@@ -69,11 +69,11 @@ def incremental_alter_configs(ctx: RequestContext, request: IncrementalAlterConf
     asked = [
         (
             (resource.resource_type, resource.resource_name),
-            [(config.name, config.config_operation, config.value) for config in resource.configs],
+            [(config.name, config.config_operation, config.value) for config in paced(resource.configs, ctx.pace)],
         )
         for resource in paced(request.resources, ctx.pace)
     ]
-    repeated = repeated_resources([named for named, _ in asked])
+    repeated = repeated_resources(named for named, _ in paced(asked, ctx.pace))
     fails = any(
         named not in repeated and _breaks_off(named[0], changes) and _is_forwarded(ctx, named, changes)
         for named, changes in paced(asked, ctx.pace)
@@ -87,7 +87,15 @@ def incremental_alter_configs(ctx: RequestContext, request: IncrementalAlterConf
             code = ErrorCode.UNKNOWN_SERVER_ERROR
         else:
             try:
-                alter(ctx.state, ctx.node_id, named, changes, replace=False, validate_only=request.validate_only)
+                alter(
+                    ctx.state,
+                    ctx.node_id,
+                    named,
+                    changes,
+                    replace=False,
+                    validate_only=request.validate_only,
+                    pace=ctx.pace,
+                )
             except KafkaError as error:
                 code, text = error.code, error.message
         responses.append(AlterConfigsResourceResponse(code, text, *named))
@@ -98,7 +106,7 @@ def _is_forwarded(ctx: RequestContext, resource: tuple[int, str], changes: Seque
     """Whether Kafka's broker finds nothing wrong and asks its controller, for all such resources at once."""
     kind, name = resource
     try:
-        check_changes(changes)
+        check_changes(changes, ctx.pace)
         if kind == ResourceType.BROKER:
             check_broker(ctx.state, ctx.node_id, name, changes, replace=False)
             return True

@@ -69,7 +69,7 @@ def alter_partition_reassignments(ctx: RequestContext, request: AlterPartitionRe
                 topic.name,
                 [_answer(ctx, topic.name, one, any_number) for one in paced(topic.partitions, pace)],
             )
-            for topic in request.topics
+            for topic in paced(request.topics, pace)
         ]
     return AlterPartitionReassignmentsResponse(
         error_message=None, allow_replication_factor_change=any_number, responses=responses

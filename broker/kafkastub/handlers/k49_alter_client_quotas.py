@@ -17,17 +17,18 @@ AQ-7  Entities are answered, and the types and quotas of one are looked at, in t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import partial
 
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
 from kafkastub.security.quotas import Entity
-from kafkastub.state.pace import paced
+from kafkastub.state.pace import Pace, paced, paced_map_order
 from kafkawire.api import ApiKey
 from kafkawire.error_texts import default_text
 from kafkawire.errors import ErrorCode
-from kafkawire.java_order import hash_map_order, string_hash, string_map_order
+from kafkawire.java_order import string_hash
 from kafkawire.messages.alter_client_quotas_request import AlterClientQuotasRequest, OpData
 from kafkawire.messages.alter_client_quotas_response import AlterClientQuotasResponse, EntityData, EntryData
 
@@ -46,29 +47,38 @@ def error_response(request: AlterClientQuotasRequest, code: ErrorCode, version: 
 def alter_client_quotas(ctx: RequestContext, request: AlterClientQuotasRequest) -> Outcome:
     wanted = [
         (
-            tuple((one.entity_type, one.entity_name) for one in entry.entity),
-            [(one.key, None if one.remove else one.value) for one in _looked_at(entry.ops)],
+            tuple((one.entity_type, one.entity_name) for one in paced(entry.entity, ctx.pace)),
+            [(one.key, None if one.remove else one.value) for one in paced(_looked_at(entry.ops, ctx.pace), ctx.pace)],
         )
         for entry in paced(request.entries, ctx.pace)
     ]
-    results = ctx.state.alter_quotas(paced(wanted, ctx.pace), validate_only=request.validate_only)
+    results = ctx.state.alter_quotas(
+        paced(wanted, ctx.pace), validate_only=request.validate_only, order=partial(_in_order, ctx.pace)
+    )
     return AlterClientQuotasResponse(
         entries=[
-            EntryData(*(refusal or (ErrorCode.NONE, None)), [EntityData(*part) for part in who])
+            EntryData(*(refusal or (ErrorCode.NONE, None)), [EntityData(*part) for part in paced(who, ctx.pace)])
             for who, refusal in paced(
-                hash_map_order((_java_hash(one[0]), one) for one in paced(results, ctx.pace)), ctx.pace
+                paced_map_order(((_java_hash(one[0], ctx.pace), one) for one in results), ctx.pace), ctx.pace
             )
         ]
     )
 
 
-def _looked_at(ops: Sequence[OpData]) -> list[OpData]:
+def _looked_at(ops: Sequence[OpData], pace: Pace) -> list[OpData]:
     """In the order of a `HashMap` that was made for so many: the first fault is the one that is told."""
-    place = {key: at for at, key in enumerate(string_map_order((one.key for one in ops), len(ops)))}
-    return sorted(ops, key=lambda one: place[one.key])
+    by_key: dict[str, list[OpData]] = {}
+    for one in paced(ops, pace):
+        by_key.setdefault(one.key, []).append(one)
+    in_order = paced_map_order(((string_hash(key), same) for key, same in by_key.items()), pace, len(ops))
+    return [one for same in paced(in_order, pace) for one in paced(same, pace)]
 
 
-def _java_hash(who: Entity) -> int:
+def _in_order(pace: Pace, kinds: Iterable[str], capacity: int) -> list[str]:
+    return paced_map_order(((string_hash(kind), kind) for kind in kinds), pace, capacity)
+
+
+def _java_hash(who: Entity, pace: Pace) -> int:
     """`ClientQuotaEntity.hashCode`, unsigned."""
-    inside = sum(string_hash(kind) ^ (0 if name is None else string_hash(name)) for kind, name in who)
+    inside = sum(string_hash(kind) ^ (0 if name is None else string_hash(name)) for kind, name in paced(who, pace))
     return (31 + inside) & 0xFFFFFFFF

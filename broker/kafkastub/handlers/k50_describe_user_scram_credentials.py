@@ -39,7 +39,7 @@ def error_response(
 @handles(ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS, 0, 0, error_response=error_response)
 def describe_user_scram_credentials(ctx: RequestContext, request: DescribeUserScramCredentialsRequest) -> Outcome:
     known = ctx.state.scram_users
-    asked = Counter(one.name for one in request.users) if request.users else Counter(known.users())
+    asked = Counter(one.name for one in paced(request.users, ctx.pace)) if request.users else Counter(known.users())
     results = []
     for name, times in paced(asked.items(), ctx.pace):
         infos = [

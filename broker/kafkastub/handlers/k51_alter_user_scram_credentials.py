@@ -19,11 +19,11 @@ from typing import Final
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
-from kafkastub.state.pace import Pace, paced
+from kafkastub.state.pace import Pace, paced, paced_map_order
 from kafkawire.api import ApiKey
 from kafkawire.error_texts import default_text
 from kafkawire.errors import ErrorCode
-from kafkawire.java_order import hash_map_order, string_hash
+from kafkawire.java_order import string_hash
 from kafkawire.messages.alter_user_scram_credentials_request import (
     AlterUserScramCredentialsRequest,
     ScramCredentialDeletion,
@@ -90,7 +90,7 @@ def alter_user_scram_credentials(ctx: RequestContext, request: AlterUserScramCre
 
 def _map_order(names: Iterable[str], pace: Pace) -> list[str]:
     """Names that differ, in the order of a map that has them as its keys."""
-    return hash_map_order((string_hash(name), name) for name in paced(names, pace))
+    return paced_map_order(((string_hash(name), name) for name in names), pace)
 
 
 def _refusal(ctx: RequestContext, one: ScramCredentialDeletion | ScramCredentialUpsertion) -> _Refusal | None:

@@ -46,13 +46,15 @@ def error_response(request: DescribeQuorumRequest, code: ErrorCode, version: int
 @handles(ApiKey.DESCRIBE_QUORUM, 0, 2, error_response=error_response)
 def describe_quorum(ctx: RequestContext, request: DescribeQuorumRequest) -> Outcome:
     asked = [
-        (topic.topic_name, [one.partition_index for one in topic.partitions])
+        (topic.topic_name, [one.partition_index for one in paced(topic.partitions, ctx.pace)])
         for topic in paced(request.topics, ctx.pace)
     ]
     if asked != [(CLUSTER_METADATA, [0])]:
         return DescribeQuorumResponse(
             topics=[
-                TopicData(name, [PartitionData(index, _UNKNOWN, default_text(_UNKNOWN)) for index in indexes])
+                TopicData(
+                    name, [PartitionData(index, _UNKNOWN, default_text(_UNKNOWN)) for index in paced(indexes, ctx.pace)]
+                )
                 for name, indexes in paced(asked, ctx.pace)
             ]
         )

@@ -21,7 +21,8 @@ Not done: what else depends on features belongs to APIs that are not served yet.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Final
 
 from kafkastub.handlers.context import RequestContext
@@ -29,10 +30,11 @@ from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
 from kafkastub.metadata.features import Update
 from kafkastub.state.features import update_features as update
+from kafkastub.state.pace import Pace, paced, paced_map_order
 from kafkawire.api import ApiKey
 from kafkawire.error_texts import default_text
 from kafkawire.errors import ErrorCode
-from kafkawire.java_order import string_order
+from kafkawire.java_order import string_hash, string_order
 from kafkawire.messages.update_features_request import UpdateFeaturesRequest
 from kafkawire.messages.update_features_response import UpdatableFeatureResult, UpdateFeaturesResponse
 
@@ -48,9 +50,11 @@ def error_response(request: UpdateFeaturesRequest, code: ErrorCode, version: int
 @handles(ApiKey.UPDATE_FEATURES, 0, 2, error_response=error_response)
 def update_features(ctx: RequestContext, request: UpdateFeaturesRequest) -> Outcome:
     state = ctx.state
-    updates: list[Update] = [(one.feature, one.max_version_level, one.upgrade_type) for one in request.feature_updates]
+    updates: list[Update] = [
+        (one.feature, one.max_version_level, one.upgrade_type) for one in paced(request.feature_updates, ctx.pace)
+    ]
     each = not state.config.follows(4, 0)
-    refusals = state.features.refusals(updates, all_of_them=each)
+    refusals = state.features.refusals(paced(updates, ctx.pace), all_of_them=each, order=partial(_in_order, ctx.pace))
     if refusals and not each:
         (why,) = refusals.values()
         text = f"The update failed for all features since the following feature had an error: {why}"
@@ -60,6 +64,10 @@ def update_features(ctx: RequestContext, request: UpdateFeaturesRequest) -> Outc
     return UpdateFeaturesResponse(
         error_message=None if not each else "", results=_results(updates, refusals, ctx.api_version, each=each)
     )
+
+
+def _in_order(pace: Pace, names: Iterable[str]) -> list[str]:
+    return paced_map_order(((string_hash(name), name) for name in names), pace)
 
 
 def _results(

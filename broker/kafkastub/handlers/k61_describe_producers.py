@@ -66,7 +66,7 @@ def describe_producers(ctx: RequestContext, request: DescribeProducersRequest) -
                 topic.name,
                 Shared([answer((topic.name, index)) for index in paced(topic.partition_indexes, pace)], encoded),
             )
-            for topic in request.topics
+            for topic in paced(request.topics, pace)
         ]
     )
 

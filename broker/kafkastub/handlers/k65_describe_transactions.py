@@ -41,7 +41,7 @@ def describe_transactions(ctx: RequestContext, request: DescribeTransactionsRequ
     known = {
         one: _described(coordinator, one) for one in paced(dict.fromkeys(asked), ctx.pace)
     }  # a large one may be named many times
-    states = [known[one] for one in asked]
+    states = [known[one] for one in paced(asked, ctx.pace)]
     return DescribeTransactionsResponse(transaction_states=states if len(known) == len(asked) else Shared(states, {}))
 
 

@@ -23,6 +23,7 @@ from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
 from kafkastub.metadata import TRANSACTION_STATE
 from kafkastub.state.deferred import Steps, in_parts
+from kafkastub.state.pace import paced
 from kafkastub.state.transactional_ids import existing_coordinator
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode, KafkaError
@@ -52,9 +53,9 @@ def list_transactions(ctx: RequestContext, request: ListTransactionsRequest) -> 
     from kafkastub.transaction_coordinator import TransactionState as State
 
     by_name = {state.camel: state for state in State}
-    unknown = [name for name in dict.fromkeys(request.state_filters) if name not in by_name]
+    unknown = [name for name in paced(dict.fromkeys(request.state_filters), ctx.pace) if name not in by_name]
     matches = _matching(request.transactional_id_pattern)
-    states = {by_name[name] for name in request.state_filters if name in by_name}
+    states = {by_name[name] for name in paced(request.state_filters, ctx.pace) if name in by_name}
     if ctx.state.cluster.topic(TRANSACTION_STATE) is None or (request.state_filters and not states):
         return ListTransactionsResponse(unknown_state_filters=unknown)
 

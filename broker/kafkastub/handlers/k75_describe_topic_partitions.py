@@ -46,7 +46,7 @@ def error_response(
 @handles(ApiKey.DESCRIBE_TOPIC_PARTITIONS, 0, 0, error_response=error_response)
 def describe_topic_partitions(ctx: RequestContext, request: DescribeTopicPartitionsRequest) -> Outcome:
     cluster, cursor = ctx.state.cluster, request.cursor
-    asked = {topic.name for topic in request.topics}
+    asked = {topic.name for topic in paced(request.topics, ctx.pace)}
     if cursor is not None and (cursor.partition_index < 0 or (asked and cursor.topic_name not in asked)):
         return error_response(request, ErrorCode.INVALID_REQUEST, ctx.api_version)
     places = {name: string_order(name) for name in paced(list(asked or cluster.topics), ctx.pace)}

@@ -110,7 +110,7 @@ def _beat(ctx: RequestContext, request: StreamsGroupHeartbeatRequest) -> Streams
 
     state = ctx.state
     try:
-        check_names(request)
+        check_names(request, ctx.pace)
         state.coordinator.streams.check_heartbeat(request)
         turn = coordinator_of(state).streams.heartbeat(
             request, ctx.api_version, ctx.client_id or "", ctx.client_host, ctx.broker_ms, ctx.timer_ms

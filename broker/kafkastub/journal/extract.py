@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import struct
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Generator, Iterable
 from functools import lru_cache
 from typing import Any, Final, NamedTuple, cast
 
@@ -130,14 +130,25 @@ Tally = Callable[[Any], dict[int, int]]
 
 def error_tally(response: type[Message], version: int) -> Tally:
     """Counts the error codes that a version of an answer has. Raises ValueError for a version that it has not."""
-    lines = ["def tally(message):", "    counts = {}", *_counting(layout_of(response, version), "message", 1)]
+    return cast(Tally, _compiled(response, version))
+
+
+def error_steps(response: type[Message], version: int) -> Callable[[Any], Generator[int, None, dict[int, int]]]:
+    """The same of a large answer: gives 1 for each thing that it has counted, and the counts in the end."""
+    return cast("Callable[[Any], Generator[int, None, dict[int, int]]]", _compiled(response, version, "yield 1"))
+
+
+def _compiled(response: type[Message], version: int, between: str = "") -> Any:
+    lines = ["def tally(message):", "    counts = {}", *_counting(layout_of(response, version), "message", 1, between)]
+    if between:
+        lines.append(f"    {between}")
     made: dict[str, Any] = {"add": _add_column, "Rows": Rows}
     exec("\n".join([*lines, "    return counts"]), made)  # of our own tables: as the codec does, for the hot path
-    return cast(Tally, made["tally"])
+    return made["tally"]
 
 
-def _counting(layout: StructLayout, of: str, depth: int) -> list[str]:
-    """The lines that count what is in the struct of that name."""
+def _counting(layout: StructLayout, of: str, depth: int, between: str) -> list[str]:
+    """The lines that count what is in the struct of that name; `between` is done for each thing of an array."""
     lines: list[str] = []
     indent = "    " * depth
     for field in (*layout.fields, *layout.tagged):
@@ -145,13 +156,16 @@ def _counting(layout: StructLayout, of: str, depth: int) -> list[str]:
             lines += [f"{indent}code = {of}.{field.name}", f"{indent}counts[code] = counts.get(code, 0) + 1"]
         elif field.struct is not None:
             each = f"{field.name}_{depth}"
-            inner = _counting(field.struct, each, depth + 2)
+            inner = _counting(field.struct, each, depth + 2, between)
             if not inner:
                 continue
+            alone = len(inner) == 2  # one code and nothing else
+            if between and field.array:
+                inner.append(f"{indent}        {between}")
             lines.append(f"{indent}found = {of}.{field.name}")
             if not field.array:
                 lines += [f"{indent}for {each} in () if found is None else (found,):", f"{indent}    if 1:", *inner]
-            elif len(inner) == 2:  # one code and nothing else
+            elif alone:
                 name = inner[0].rpartition(".")[2]
                 lines += [f"{indent}if type(found) is Rows:", f"{indent}    add(found, {name!r}, counts)"]
                 lines += [f"{indent}else:", f"{indent}    for {each} in found or ():", *inner]

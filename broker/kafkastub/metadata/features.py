@@ -5,7 +5,7 @@ Kafka: ``FeatureControlManager``, ``QuorumFeatures``, ``Feature``, ``MetadataVer
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from enum import IntEnum
 from typing import Final
 
@@ -63,15 +63,22 @@ class Features:
         """The finalized one; 0 where the feature is off, or there is none of the name."""
         return self.finalized.get(name, 0)
 
-    def refusals(self, updates: Iterable[Update], *, all_of_them: bool = False) -> dict[str, str]:
+    def refusals(
+        self,
+        updates: Iterable[Update],
+        *,
+        all_of_them: bool = False,
+        order: Callable[[Iterable[str]], list[str]] = string_map_order,
+    ) -> dict[str, str]:
         """Feature to what speaks against its update, in the order in which Kafka looks at them.
 
         The first alone, unless `all_of_them` are asked for. Of a feature that is named twice the last update counts.
+        `order` puts names in the order of a Java map.
         """
         wanted = _by_name(updates)
         proposed = self.finalized | {name: level for name, (level, _) in wanted.items()}
         found: dict[str, str] = {}
-        for name in string_map_order(wanted):
+        for name in order(wanted):
             problem = self._refusal(name, *wanted[name], proposed)
             if problem is not None:
                 found[name] = problem

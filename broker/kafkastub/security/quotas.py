@@ -6,7 +6,7 @@ refused, and in which words, is Kafka's (``ClientQuotaControlManager``, ``Client
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import isfinite
 from typing import Any, Final, NamedTuple
 
@@ -45,6 +45,7 @@ Changes = Sequence[tuple[str, float | None]]
 Who = tuple[str | None, str | None]
 """User and client id of a quota; None is the default, "" where the entity has none."""
 Refusal = tuple[ErrorCode, str | None]
+MapOrder = Callable[[Iterable[str], int], list[str]]
 
 
 class FilterComponent(NamedTuple):
@@ -60,10 +61,10 @@ def entity(parts: Iterable[tuple[str, str | None]]) -> Entity:
     return tuple(sorted(dict(parts).items(), key=lambda part: (_ORDER.get(part[0], len(_ORDER)), part[0])))
 
 
-def _in_order(given: Entity) -> Entity:
+def _in_order(given: Entity, order: MapOrder = string_map_order) -> Entity:
     """The order of the `HashMap` that Kafka makes for so many: the first fault is the one that is told."""
     parts = dict(given)
-    return tuple((kind, parts[kind]) for kind in string_map_order(parts, len(given)))
+    return tuple((kind, parts[kind]) for kind in order(parts, len(given)))
 
 
 def allowed_quotas(who: Entity) -> tuple[str, ...]:
@@ -102,17 +103,22 @@ class Quotas:
         return any(self._limits.values())
 
     def alter(
-        self, wanted: Iterable[tuple[Entity, Changes]], *, validate_only: bool = False
+        self,
+        wanted: Iterable[tuple[Entity, Changes]],
+        *,
+        validate_only: bool = False,
+        order: MapOrder = string_map_order,
     ) -> list[tuple[Entity, Refusal | None]]:
         """Each entity with why it is refused, or None. Raises KafkaError for too many: nothing is done then.
 
         Args:
             wanted: entities with their types and names as they were given; they come back in Kafka's order.
+            order: gives texts as the keys of a Java map, which was made for so many.
         """
         results: dict[Entity, tuple[Entity, Refusal | None]] = {}
         accepted: list[tuple[Entity, str, float | None]] = []
         for given, changes in wanted:
-            who, parts = entity(given), _in_order(given)
+            who, parts = entity(given), _in_order(given, order)
             asked: dict[str, float | None] = {}
             twice = False
             for name, value in changes:

@@ -24,12 +24,13 @@ from kafkastub.state.topics_image import TopicsImage
 from kafkastub.state.turns import AT_ONCE, Turns
 from kafkastub.storage import LogManager
 from kafkawire.errors import ErrorCode, KafkaError
+from kafkawire.java_order import string_map_order
 
 if TYPE_CHECKING:
     from kafkastub.security import Authorizer
     from kafkastub.security.credentials import ScramUsers
     from kafkastub.security.delegation_tokens import DelegationTokens
-    from kafkastub.security.quotas import Changes, Entity, Quotas, Refusal
+    from kafkastub.security.quotas import Changes, Entity, MapOrder, Quotas, Refusal
     from kafkastub.state.internal_topics.internal_topic import InternalTopic
     from kafkastub.state.quota_usage import MutedChannels, Throttle
     from kafkastub.state.share_partitions.manager import SharePartitionManager
@@ -292,12 +293,16 @@ class BrokerState:
         return bool(self._quotas)
 
     def alter_quotas(
-        self, wanted: Iterable[tuple[Entity, Changes]], *, validate_only: bool = False
+        self,
+        wanted: Iterable[tuple[Entity, Changes]],
+        *,
+        validate_only: bool = False,
+        order: MapOrder = string_map_order,
     ) -> list[tuple[Entity, Refusal | None]]:
         """As `Quotas.alter`; what has changed is kept, and counts from now on. Raises KafkaError."""
         self.check_writable()
         before = self.quotas.version
-        results = self.quotas.alter(wanted, validate_only=validate_only)
+        results = self.quotas.alter(wanted, validate_only=validate_only, order=order)
         if self.quotas.version != before:
             self.changed()
             self.quotas_changed()

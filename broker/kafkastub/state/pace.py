@@ -11,12 +11,16 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Final, TypeVar
 
+from kafkawire.java_order import hash_map_order, hash_map_size, spread
+
 T = TypeVar("T")
 
 Pace = Callable[[int], None]
 """Is given how much was done, in things of some microseconds each. What was read of the state may be gone then."""
 
 _EVERY: Final = 64
+_PARTS: Final = 1024
+"""Of a large map that is put in order one after the other."""
 
 
 def no_pause(amount: int = 1) -> None:
@@ -31,6 +35,24 @@ def paced(things: Iterable[T], pace: Pace) -> Iterator[T]:
     if pace is no_pause:
         return iter(things)
     return _paced(things, pace)
+
+
+def paced_map_order(keys: Iterable[tuple[int, T]], pace: Pace, capacity: int = 16) -> list[T]:
+    """As `hash_map_order`, with pauses."""
+    if pace is no_pause:
+        return hash_map_order(keys, capacity)
+    items = list(paced(keys, pace))
+    size = hash_map_size(len(items), capacity)
+    mask, width = size - 1, max(1, size // _PARTS)
+    parts: list[list[tuple[int, T]]] = [[] for _ in range(0, size, width)]
+    for pair in paced(items, pace):
+        parts[(spread(pair[0]) & mask) // width].append(pair)
+    found: list[T] = []
+    for part in parts:
+        part.sort(key=lambda pair: spread(pair[0]) & mask)
+        found += [item for _, item in part]
+        pace(len(part))
+    return found
 
 
 def _paced(things: Iterable[T], pace: Pace) -> Iterator[T]:

@@ -8,15 +8,17 @@ from kafkastub.coordinator.streams import validation
 from kafkastub.coordinator.streams.configured import ConfiguredTopology
 from kafkastub.metadata import INTERNAL_TOPICS, invalid_topic_name
 from kafkastub.state.broker_state import BrokerState
+from kafkastub.state.pace import Pace, no_pause, paced
 from kafkastub.state.streams_internal_topics import Asking, CreationErrors, create_missing
 from kafkawire.messages.streams_group_heartbeat_request import StreamsGroupHeartbeatRequest
 from kafkawire.messages.streams_group_heartbeat_response import Status as ToldStatus
 
 
-def check_names(request: StreamsGroupHeartbeatRequest) -> None:
+def check_names(request: StreamsGroupHeartbeatRequest, pace: Pace = no_pause) -> None:
     """Raises STREAMS_INVALID_TOPOLOGY where the topology has topics of the broker, or names that no topic may have."""
     if request.topology is not None:
-        validation.check_names(request.topology, INTERNAL_TOPICS, invalid_topic_name)
+        names = dict.fromkeys(paced(validation.required_topics(request.topology), pace))
+        validation.check_names(paced(names, pace), INTERNAL_TOPICS, invalid_topic_name)
 
 
 def create_topics(

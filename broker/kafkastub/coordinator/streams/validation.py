@@ -5,7 +5,7 @@ Kafka: KafkaApis.handleStreamsGroupHeartbeat; GroupCoordinatorService.throwIfStr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from kafkastub.coordinator.modern.membership import LEAVE_GROUP_STATIC_MEMBER_EPOCH, check_not_empty, invalid
 from kafkastub.coordinator.streams.configured import ConfiguredSubtopology
@@ -13,28 +13,32 @@ from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.messages.streams_group_heartbeat_request import StreamsGroupHeartbeatRequest, TaskIds, Topology
 
 
-def required_topics(topology: Topology) -> list[str]:
-    """The topics that a request's topology names, each once, in the order of the request."""
-    names: dict[str, None] = {}
+def required_topics(topology: Topology) -> Iterator[str]:
+    """The topics that a request's topology names, in the order of the request."""
     for one in topology.subtopologies:
-        names |= dict.fromkeys(one.source_topics) | dict.fromkeys(one.repartition_sink_topics)
-        names |= dict.fromkeys(topic.name for topic in (*one.repartition_source_topics, *one.state_changelog_topics))
-    return list(names)
+        yield from one.source_topics
+        yield from one.repartition_sink_topics
+        for topic in (*one.repartition_source_topics, *one.state_changelog_topics):
+            yield topic.name
 
 
-def check_names(topology: Topology, internal: Collection[str], why_not: Callable[[str], str | None]) -> None:
+def check_names(names: Iterable[str], internal: Collection[str], why_not: Callable[[str], str | None]) -> None:
     """Raises STREAMS_INVALID_TOPOLOGY for topics of the broker, and for names that no topic may have.
 
     Args:
+        names: those that the topology names.
         internal: the topics of the broker.
         why_not: what speaks against a name.
     """
-    names = required_topics(topology)
-    prohibited = [name for name in names if name in internal]
+    prohibited, invalid = [], []
+    for name in names:
+        if name in internal:
+            prohibited.append(name)
+        elif why_not(name) is not None:
+            invalid.append(name)
     if prohibited:
         what = f"Use of Kafka internal topics {','.join(prohibited)} in a Kafka Streams topology is prohibited."
         raise KafkaError(ErrorCode.STREAMS_INVALID_TOPOLOGY, what)
-    invalid = [name for name in names if why_not(name) is not None]
     if invalid:
         what = f"Topic names {','.join(invalid)} are not valid topic names."
         raise KafkaError(ErrorCode.STREAMS_INVALID_TOPOLOGY, what)

@@ -14,22 +14,27 @@ import struct
 from collections import Counter
 from collections.abc import Callable, Container
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, Final
 
 from kafkastub.handlers.context import ConnectionInfo, RequestContext
 from kafkastub.handlers.outcome import CLOSE, NO_REPLY, Deferred, Outcome, Silence
 from kafkastub.handlers.registry import Handler
-from kafkastub.journal.extract import Tally, error_tally
+from kafkastub.journal.extract import Tally, error_steps, error_tally
 from kafkastub.journal.ring import Outcome as Became
 from kafkastub.layers.fast_paths.contract import FastPath
 from kafkastub.layers.fast_paths.table import FAST_PATHS
 from kafkastub.server.routes import Exchange, Route
+from kafkastub.state.pace import Pace, no_pause
+from kafkastub.steps import Steps, a_part
 from kafkawire.api import ApiKey
 from kafkawire.codec import decode_from
 from kafkawire.schema import Message
 
 _WORDS: Final[dict[object, str]] = {CLOSE: "closed", NO_REPLY: "no_reply"}
+
+_AT_ONCE: Final = 256
+"""Things of a large answer that are counted between two pauses, an eighth of a microsecond each."""
 
 _MOST_ANSWERS: Final = 128
 """Answers of a fast path whose errors are remembered: with several groups they take turns."""
@@ -44,15 +49,24 @@ class Meter:
     """Of one version of one API."""
 
     __slots__ = (
-        "_codes", "_errors", "_keeps", "_settled", "api", "buckets", "last", "requests", "tally", "timed",
+        "_codes", "_errors", "_keeps", "_settled", "_steps", "api", "buckets", "last", "requests", "tally", "timed",
         "total_ns", "version",
     )  # fmt: skip
 
-    def __init__(self, api: str, version: int, tally: Tally, keeps: bool) -> None:
+    def __init__(
+        self,
+        api: str,
+        version: int,
+        tally: Tally,
+        keeps: bool,
+        steps: Callable[[], Callable[[Message], Steps[dict[int, int]]]],
+    ) -> None:
         self.api = api
         self.version = version
         self.tally = tally
         """Counts the errors in an answer."""
+        self._steps = steps
+        """Gives what counts them piece by piece."""
         self._keeps = keeps
         """Whether answers are short enough to be kept for being looked at once."""
         self.requests = 0
@@ -69,9 +83,16 @@ class Meter:
         self._codes: dict[int, int] = {}
         """The errors of the last answer, and of all that are not settled."""
 
-    def change(self, response: Message) -> None:
+    def change(self, response: Message, pace: Pace = no_pause) -> None:
         """An answer other than the last."""
-        self.change_to(response if self._keeps else None, self.tally(response))
+        codes = self.tally(response) if pace is no_pause else self._counted(response, pace)
+        self.change_to(response if self._keeps else None, codes)
+
+    def _counted(self, response: Message, pace: Pace) -> dict[int, int]:
+        steps = self._steps()(response)
+        while (found := a_part(steps, _AT_ONCE)) is None:
+            pace(_AT_ONCE // 8)
+        return found[0]
 
     def change_to(self, last: Message | bytes | FastPath | None, codes: dict[int, int]) -> None:
         """The same, where its errors are known."""
@@ -142,7 +163,8 @@ class Metrics:
         if meter is None:
             version = 0 if route.fast_decode is None else route.version
             tally = error_tally(route.api.response_class(), version)
-            meter = self._meters[name] = Meter(*name, tally, route.key != ApiKey.FETCH)
+            steps = partial(error_steps, route.api.response_class(), version)
+            meter = self._meters[name] = Meter(*name, tally, route.key != ApiKey.FETCH, steps)
             self._by_key[_key_version(route.key, route.version)] = meter
         return meter
 
@@ -158,7 +180,7 @@ class Metrics:
             if outcome is meter.last:
                 meter.requests += 1
             elif isinstance(outcome, Message):
-                meter.change(outcome)
+                meter.change(outcome, context.pace)
             elif not isinstance(outcome, Deferred):
                 unanswered(route, outcome)
             return outcome
@@ -203,10 +225,10 @@ class Metrics:
         for meter in self._meters.values():  # they were of several APIs
             meter.add_time(ns)
 
-    def answered(self, route: Route, response: Message, ns: int) -> None:
+    def answered(self, route: Route, response: Message, ns: int, pace: Pace) -> None:
         """A reply that had been deferred."""
         meter = self.meter(route)
-        meter.change(response)
+        meter.change(response, pace)
         meter.add_time(ns)
 
     def unanswered(self, route: Route, became: Became | Silence) -> None:

@@ -6,8 +6,7 @@ text. Kafka: ``ConfigAdminManager``, ``ConfigurationControlManager``.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from kafkastub.config import InvalidValue
@@ -20,6 +19,7 @@ from kafkastub.state.broker_state import BrokerState
 from kafkastub.state.configs.broker_changes import change_broker, named_node
 from kafkastub.state.configs.entries import ResourceType
 from kafkastub.state.configs.operations import Change, Op, edited_list
+from kafkastub.state.pace import Pace, no_pause, paced
 from kafkastub.state.telemetry import MOST_PLACES
 from kafkastub.state.topics import check_configs, configure_topic
 from kafkawire.errors import ErrorCode, KafkaError
@@ -28,9 +28,12 @@ from kafkawire.java_order import hash_map_order, string_hash
 LEVELS: Final = ("DEBUG", "ERROR", "FATAL", "INFO", "TRACE", "WARN")
 
 
-def repeated_resources(resources: Sequence[tuple[int, str]]) -> set[tuple[int, str]]:
+def repeated_resources(resources: Iterable[tuple[int, str]]) -> set[tuple[int, str]]:
     """Those named more than once: each of their mentions is refused."""
-    return {resource for resource, times in Counter(resources).items() if times > 1}
+    named, repeated = set[tuple[int, str]](), set[tuple[int, str]]()
+    for one in resources:
+        (repeated if one in named else named).add(one)
+    return repeated
 
 
 def alter(
@@ -41,13 +44,14 @@ def alter(
     *,
     replace: bool,
     validate_only: bool,
+    pace: Pace = no_pause,
 ) -> None:
     """Change one resource at the node that is asked. Raises KafkaError.
 
     ``replace``: what is not named goes (AlterConfigs).
     """
     kind, name = resource
-    check_changes(changes)
+    check_changes(changes, pace)
     match kind:
         case ResourceType.TOPIC:
             _alter_topic(state, name, changes, replace, validate_only)
@@ -63,11 +67,11 @@ def alter(
             raise KafkaError(ErrorCode.INVALID_REQUEST, f"Unknown resource type {kind}")
 
 
-def check_changes(changes: Sequence[Change]) -> None:
+def check_changes(changes: Sequence[Change], pace: Pace = no_pause) -> None:
     """KafkaError for what is looked at before the resource itself (Kafka: ConfigAdminManager.preprocess)."""
-    if len({name for name, _, _ in changes}) < len(changes):
+    if len({name for name, _, _ in paced(changes, pace)}) < len(changes):
         raise KafkaError(ErrorCode.INVALID_REQUEST, "Error due to duplicate config keys")
-    missing = [name for name, operation, value in changes if value is None and operation != Op.DELETE]
+    missing = [name for name, operation, value in paced(changes, pace) if value is None and operation != Op.DELETE]
     if missing:
         raise KafkaError(ErrorCode.INVALID_REQUEST, f"Null value not supported for : {', '.join(missing)}")
 

@@ -167,11 +167,15 @@ def steps(api: _Api, shares: ShareRuntime, request: Any, node_id: int, broker_ms
                 answer.state_batches = [read.StateBatch(*one) for one in answer.state_batches]
                 yield len(answer.state_batches) // _READ
     topics = _ordered((uuid_hash(topic_id), topic_id) for topic_id in found)
-    return api.response([api.topic(topic_id, _partitions(found[topic_id])) for topic_id in topics])
-
-
-def _partitions(found: dict[int, Any]) -> list[Any]:
-    return [found[one] for one in _ordered((one & 0xFFFFFFFF, one) for one in found)]
+    answers = []
+    for topic_id in topics:
+        partitions: list[Any] = []
+        for one in _ordered((one & 0xFFFFFFFF, one) for one in found[topic_id]):
+            partitions.append(found[topic_id][one])
+            if len(partitions) % _READ == 0:
+                yield 1
+        answers.append(api.topic(topic_id, partitions))
+    return api.response(answers)
 
 
 def _ordered(keys: Iterable[tuple[int, Any]]) -> list[Any]:
