@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
@@ -45,7 +46,7 @@ class Serving:
         port_option = () if "--port" in args or port is None else ("--port", port)
         self._stderr = tempfile.TemporaryFile("w+")  # noqa: SIM115 - closed with the process
         self.process = subprocess.Popen(
-            [COMMAND, "serve", *port_option, *args],
+            [*self.command(), "serve", *port_option, *args],
             stdout=full or subprocess.PIPE,
             stderr=self._stderr if stderr is None else stderr,
             text=True,
@@ -54,6 +55,10 @@ class Serving:
         if deaf:
             assert self.process.stdout is not None
             self.process.stdout.close()
+
+    def command(self) -> Sequence[str | Path]:
+        """What runs `serve`."""
+        return [COMMAND]
 
     def __enter__(self) -> Self:
         if self._deaf:
