@@ -10,6 +10,7 @@ import sys
 import uuid
 from collections.abc import Generator, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -22,6 +23,7 @@ from kafkastub.pytest_plugin.options import (
     add_options,
     check_shared,
     command_config,
+    guarantees,
     journal_lines,
     real_cluster,
     seeds,
@@ -42,6 +44,8 @@ _BEGAN: pytest.StashKey[datetime] = pytest.StashKey()
 
 _NAMES: pytest.StashKey[dict[str, str]] = pytest.StashKey()
 """Of a test: names of its own that fixtures have given it, by what for."""
+_CHECKED: pytest.StashKey[Sequence[tuple[KafkaStub, tuple[str, ...]]]] = pytest.StashKey()
+"""Of a test: its stubs that are checked behind it, and for which guarantees."""
 _LEFT: pytest.StashKey[Leftovers] = pytest.StashKey()
 """Of a session: what tests have left on `kafka_stub_server`."""
 
@@ -57,9 +61,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers",
-        "kafka_stub(topics, config, retention_minutes, profile, as_version, nodes, chaos, chaos_level, partitions, "
-        "own, restore): what the broker of the fixture kafka_stub is like, and what is done about kafka_stub_server "
-        "behind a test",
+        "kafka_stub(topics, config, retention_minutes, profile, as_version, nodes, chaos, chaos_level, check, "
+        "partitions, own, restore): what the broker of the fixture kafka_stub is like, and what is done about "
+        "kafka_stub_server behind a test",
     )
     fixtures = config.stash[_FIXTURES] = WeakKeyDictionary()
     journal_lines(config)
@@ -74,6 +78,24 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_runtest_setup(item: pytest.Item) -> None:
     item.stash[_BEGAN] = datetime.now(UTC)
     item.stash[_NAMES] = {}
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+    """A test that wants it fails where an application did not keep the guarantees, though its assertions hold."""
+    try:
+        result = yield
+    except Exception:
+        from kafkastub.pytest_plugin.checking import tell
+
+        tell(item, item.stash.get(_CHECKED, []))
+        raise
+    checked = item.stash.get(_CHECKED, [])
+    if checked:
+        from kafkastub.pytest_plugin.checking import fail
+
+        fail(checked)
+    return result
 
 
 @pytest.hookimpl(wrapper=True)
@@ -125,14 +147,16 @@ def kafka_stub(request: pytest.FixtureRequest, _kafka_stub_chaos: tuple[int, int
     wanted = wanted_by_marker(request.node)
     bootstrap = real_cluster(request.config)
     if bootstrap is not None:
-        _skip_particular(bootstrap, wanted, chaos=True)
+        _skip_particular(bootstrap, replace(wanted, check=None), chaos=True)
         with _real(request, bootstrap, wanted, _kafka_stub_chaos) as proxy:
             _is_of(request, proxy, _STUB)
+            _is_checked(request, proxy, wanted)
             yield proxy
         return
     chaos = {} if _kafka_stub_chaos is None else dict(zip(("chaos", "chaos_level"), _kafka_stub_chaos, strict=True))
     with wanted.stub(**chaos) as stub:
         _is_of(request, stub, _STUB)
+        _is_checked(request, stub, wanted)
         yield stub
 
 
@@ -142,7 +166,7 @@ def kafka_stub_server(request: pytest.FixtureRequest) -> Iterator[KafkaStub]:
 
     Topics of a test's marker are created there unless they exist; whatever else the marker says is refused.
     """
-    wanted = wanted_by_options(request.config)
+    wanted = replace(wanted_by_options(request.config), check=None)
     bootstrap = real_cluster(request.config)
     if bootstrap is not None:
         _skip_particular(bootstrap, wanted)
@@ -243,6 +267,8 @@ def kafka_stub_factory(request: pytest.FixtureRequest) -> Iterator[Callable[...,
         def make(**arguments: Any) -> KafkaStub:
             stub = running.enter_context(wanted.stub(**arguments))
             _is_of(request, stub, _FACTORY)
+            if arguments.get("journal") is not False:
+                _is_checked(request, stub, wanted)
             return stub
 
         yield make
@@ -329,6 +355,13 @@ def _broker_of(request: pytest.FixtureRequest, fixture: str, attribute: str) -> 
 
 def _is_of(request: pytest.FixtureRequest, stub: KafkaStub, fixture: str) -> None:
     request.config.stash[_FIXTURES][stub] = fixture
+
+
+def _is_checked(request: pytest.FixtureRequest, stub: KafkaStub, wanted: Wanted) -> None:
+    """Whether that is wanted. Raises pytest.UsageError."""
+    names = guarantees(wanted.check)
+    if names is not None:
+        request.node.stash.setdefault(_CHECKED, []).append((stub, names))
 
 
 def _real(request: pytest.FixtureRequest, bootstrap: str, wanted: Wanted, chaos: tuple[int, int] | None = None) -> Any:

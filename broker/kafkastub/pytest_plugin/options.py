@@ -47,6 +47,8 @@ class Wanted:
     chaos: Any = None
     """A seed, or several: the test runs once with each."""
     chaos_level: int = 1
+    check: Any = None
+    """Whether a test that passes fails where `stub.check()` finds something: True, or names of guarantees."""
     partitions: int = 1
     """Of the topic that the fixture `kafka_topic` creates."""
     own: bool = False
@@ -93,6 +95,7 @@ class Wanted:
                 "nodes",
                 "chaos",
                 "chaos_level",
+                "check",
                 "restore",
             )
             if getattr(self, name) != getattr(plain, name)
@@ -103,6 +106,8 @@ class Wanted:
         from kafkastub import KafkaStub
 
         own = arguments.get("config") or {}
+        if self.check and arguments.get("journal") is not False:
+            arguments = {"check": True, **arguments}
         config = {**FOR_TESTS, **self.config}
         for beginning, quick in QUICK_HEARTBEATS.items():
             if not any(name.startswith(beginning) for name in (*self.config, *own)):  # the intervals have bounds
@@ -151,6 +156,7 @@ def add_options(parser: pytest.Parser) -> None:
     parser.addini("kafka_stub_retention_minutes", "offsets.retention.minutes")
     parser.addini("kafka_stub_as_version", "serve what that release of Kafka serves")
     parser.addini("kafka_stub_config", "Kafka's broker configuration, a KEY=VALUE a line", type="linelist")
+    parser.addini("kafka_stub_check", "let a test fail where the guarantees are not kept: true, or names of some")
     parser.addini("kafka_stub_journal_lines", "requests shown with a test that fails, 0 for none", default="20")
 
 
@@ -179,6 +185,30 @@ def journal_lines(config: pytest.Config) -> int:
     return int(given)
 
 
+def guarantees(said: Any) -> tuple[str, ...] | None:
+    """The guarantees that a test is checked for, none of them for the usual ones; None where it is not checked.
+
+    Raises pytest.UsageError.
+    """
+    if said is None or isinstance(said, bool):
+        return () if said else None
+    from kafkastub.guarantees.catalog import chosen
+
+    names = (said,) if isinstance(said, str) else said
+    try:
+        chosen(names)
+    except (TypeError, ValueError) as error:
+        raise pytest.UsageError(f"@pytest.mark.kafka_stub(check={said!r}): True, or names; {error}") from None
+    return tuple(names)
+
+
+def _check_by_ini(config: pytest.Config) -> Any:
+    said = str(config.getini("kafka_stub_check")).strip()
+    if said.lower() in ("", "false", "true"):
+        return said.lower() == "true" or None
+    return said.replace(",", " ").split()
+
+
 def wanted_by_options(config: pytest.Config) -> Wanted:
     """What command line and ini entries say. Raises pytest.UsageError with one sentence."""
     minutes = _option(config, "retention_minutes")
@@ -192,6 +222,7 @@ def wanted_by_options(config: pytest.Config) -> Wanted:
         retention_minutes=retention,
         profile=_option(config, "profile"),
         as_version=_option(config, "as_version"),
+        check=_check_by_ini(config),
     )
 
 
@@ -219,7 +250,7 @@ def seeds(config: pytest.Config, markers: Iterable[pytest.Mark]) -> list[tuple[i
     return [(seed, wanted.chaos_level) for seed in several]
 
 
-_OF_ONE_BROKER: Final = frozenset({"nodes", "chaos", "chaos_level"})
+_OF_ONE_BROKER: Final = frozenset({"nodes", "chaos", "chaos_level", "check"})
 """Keywords that no option says of `kafka_stub_server`."""
 
 
