@@ -1,7 +1,13 @@
-"""Following a journal while it is written: behind the requests, in steps, and before anything of it is forgotten."""
+"""Following a journal while it is written: what passes is set aside at once, and read when there is time.
+
+To set an entry aside costs a reference. It is read by whoever asks for the verdict, in his own thread, and not while
+requests are served, unless more than `MOST_BYTES` wait.
+"""
 
 from __future__ import annotations
 
+import threading
+from collections import deque
 from collections.abc import Collection
 from typing import Any, Final
 
@@ -12,13 +18,22 @@ from kafkastub.guarantees.reading import Reader
 from kafkastub.guarantees.relations import Position
 from kafkastub.guarantees.verdict import Verdict
 from kafkastub.journal.extract import TopicName
-from kafkastub.journal.ring import Outcome, Raw, Ring
+from kafkastub.journal.ring import Outcome, Raw, Ring, Run, reply_size
 
+MOST_BYTES: Final = 32 << 20
+"""Of requests and answers that wait to be read; beyond that they are read while others are served."""
 _MOST_CONNECTIONS: Final = 10_000
+_LEAST_OF_AN_ENTRY: Final = 256
+"""Bytes that an entry counts for at least: what Python needs for it."""
+Unit = tuple[int, Any]
+"""A sequence number, and a list like `Raw` or a tuple like `Run`."""
 
 
 class Follower:
-    """Reads a ring's entries in the order in which they ended. Belongs to the thread that writes it."""
+    """Reads a ring's entries in the order in which they ended.
+
+    `completed` and `catch_up` belong to the thread that writes the ring; the rest may be called in any thread.
+    """
 
     def __init__(self, ring: Ring, topic_name: TopicName) -> None:
         self._ring = ring
@@ -27,65 +42,119 @@ class Follower:
         """Entries that were gone before it came."""
         self._reader = Reader(topic_name)
         self._checker = Checker()
-        self._late: list[tuple[int, Raw]] = []
+        self._late: list[Unit] = []
         """Entries that have ended since it went past them."""
+        self._waiting: deque[tuple[list[Unit], int]] = deque()
+        """What is set aside, with its bytes: all of one list has ended before anything of the next."""
+        self._held = 0
         self._connections: dict[int, Any] = {}
         self._failure: str | None = None
+        self._reading = threading.Lock()
         ring.follow(self)
+
+    # --- in the thread that writes
 
     def completed(self, sequence: int, raw: Raw) -> None:
         """The end of a pending entry has come."""
         if sequence < self._next:
-            self._late.append((sequence, raw))
+            self._late.append((sequence, list(raw)))
 
     def catch_up(self) -> None:
-        """Read what has ended by now."""
-        ended, self._late = self._late, []
-        for sequence, raw in self._ring.walk(self._next):
-            if raw.outcome is not Outcome.PENDING:
-                ended.append((sequence, raw))
+        """Set aside what has ended by now."""
+        found, self._late = self._late, []
+        for one in self._ring.units(self._next):
+            if type(one[1]) is not list or one[1][8] is not Outcome.PENDING:
+                found.append(one)
         self._next = self._ring.total
-        ended.sort(key=lambda one: (one[1].ended or one[1].started, one[0]))
-        try:
-            for sequence, raw in ended:
-                info = raw.connection
-                if info is not None and info.id not in self._connections:
-                    while len(self._connections) >= _MOST_CONNECTIONS:
-                        self._reader.gone(next(iter(self._connections)))
-                        del self._connections[next(iter(self._connections))]
-                    self._connections[info.id] = info
-                for event in self._reader.read(sequence, raw):
-                    self._checker.feed(event)
-        except Exception as error:  # whatever it is, the broker goes on
-            self._failure = self._failure or f"the checker failed at entry {sequence}: {error!r}"
+        if not found:
+            return
+        size = sum(_size(unit) for _, unit in found)
+        self._waiting.append((found, size))
+        self._held += size
+        while self._held > MOST_BYTES and self._reading.acquire(blocking=False):
+            try:
+                self._read_some()
+            finally:
+                self._reading.release()
+
+    # --- in any thread
+
+    def settle(self) -> None:
+        """Read what is set aside."""
+        with self._reading:
+            while self._waiting:
+                self._read_some()
 
     def verdict(
         self, wanted: Collection[str] | None = None, ignoring: Collection[str] = (), look: Look | None = None
     ) -> Verdict:
-        """What is true by now. Raises ValueError."""
-        self.catch_up()
-        undecided = [] if self._failure is None else [self._failure]
-        if self._missed:
-            undecided.append(f"the first {self._missed} entries of the journal were gone before the check began")
-        return self._checker.verdict(
-            wanted, ignoring=ignoring, look=look, gone=self._gone, requests=self._reader.requests,
-            undecided=undecided,
-        )  # fmt: skip
+        """What is true by now, of what was set aside. Raises ValueError."""
+        self.settle()
+        with self._reading:
+            undecided = [] if self._failure is None else [self._failure]
+            if self._missed:
+                undecided.append(f"the first {self._missed} entries of the journal were gone before the check began")
+            return self._checker.verdict(
+                wanted, ignoring=ignoring, look=look, gone=self._gone, requests=self._reader.requests,
+                undecided=undecided,
+            )  # fmt: skip
 
     def positions(self, topic: str, group: str | None) -> tuple[str | None, dict[Partition, Position]]:
         """How far a group is with a topic; of the only group that has committed something of it where none is named.
 
         Raises ValueError where there are several.
         """
-        self.catch_up()
-        return self._checker.positions(topic, group)
+        self.settle()
+        with self._reading:
+            return self._checker.positions(topic, group)
 
     def _gone(self, connection: int) -> bool | None:
         info = self._connections.get(connection)
         return None if info is None else bool(info.gone)
+
+    # --- reading
+
+    def _read_some(self) -> None:
+        """The oldest list of what waits."""
+        units, size = self._waiting.popleft()
+        self._held -= size
+        units.sort(key=_ended)
+        for sequence, unit in units:
+            try:
+                self._read(sequence, unit)
+            except Exception as error:  # whatever it is, the broker goes on
+                self._failure = self._failure or f"the checker failed at entry {sequence}: {error!r}"
+
+    def _read(self, sequence: int, unit: Any) -> None:
+        for number, raw in enumerate([Raw(*unit)] if type(unit) is list else Run(*unit).entries(), sequence):
+            self._read_one(number, raw)
+
+    def _read_one(self, sequence: int, raw: Raw) -> None:
+        info = raw.connection
+        if info is not None and info.id not in self._connections:
+            while len(self._connections) >= _MOST_CONNECTIONS:
+                self._reader.gone(next(iter(self._connections)))
+                del self._connections[next(iter(self._connections))]
+            self._connections[info.id] = info
+        for event in self._reader.read(sequence, raw):
+            self._checker.feed(event)
 
 
 def follower_of(ring: Ring, topic_name: TopicName) -> Follower:
     """Whoever follows the ring, from now on where nobody did. In the thread that writes it."""
     found = ring.follower
     return found if isinstance(found, Follower) else Follower(ring, topic_name)
+
+
+def _ended(one: Unit) -> tuple[int, int]:
+    unit = one[1]
+    ended = unit[7]
+    return (unit[6] if ended is None else ended), one[0]
+
+
+def _size(unit: Any) -> int:
+    if type(unit) is list:
+        size = int(unit[2]) - int(unit[1]) + reply_size(unit[3])
+    else:
+        size = int(unit[9])
+    return max(_LEAST_OF_AN_ENTRY, size)

@@ -23,6 +23,8 @@ _MOST_SESSIONS: Final = 4096
 _MOST_NAMES: Final = 10_000
 _key_and_version: Final = struct.Struct(">hh").unpack_from
 _MARKER_KIND: Final = struct.Struct(">h").unpack_from
+_SAID_AGAIN: Final = frozenset((ApiKey.HEARTBEAT, ApiKey.CONSUMER_GROUP_HEARTBEAT, ApiKey.FIND_COORDINATOR))
+"""What says nothing new when it is said again."""
 _UNIQUE: Final = (Outcome.CLOCK, Outcome.REFUSED, Outcome.PENDING)
 
 Read = Callable[[At, Client, Any, Any, Callable[[Any], str | None]], Iterable[Event]]
@@ -38,6 +40,8 @@ class Reader:
         """Topic ids that answers to Metadata and CreateTopics have told."""
         self._asked: dict[int, dict[tuple[str, int], int]] = {}
         """What a connection's fetch session asks for, by partition."""
+        self._said: dict[tuple[int, int], tuple[bytes, bytes, bytes | None]] = {}
+        """By connection and API: the last request and its answer."""
         self.requests = 0
         """Of which something was read."""
 
@@ -48,6 +52,9 @@ class Reader:
             return
         key, version = _key_and_version(data, start)
         if key not in READ:
+            return
+        if key in _SAID_AGAIN and self._is_said_again(raw, key):
+            self.requests += 1
             return
         try:
             cls, answer_cls = request_class(key), response_class(key)
@@ -73,6 +80,18 @@ class Reader:
             self._learn(answer)
         else:
             yield from READ[key](at, client, request, answer, self._name)
+
+    def _is_said_again(self, raw: Raw, key: int) -> bool:
+        """Whether a connection's last request of an API was the same, correlation ids left out, and its answer, too."""
+        reply = raw.reply_frame
+        said = raw.data[raw.start : raw.start + 4], raw.data[raw.start + 8 : raw.end], reply and reply[8:]
+        place = raw.connection.id, key
+        if self._said.get(place) == said:
+            return True
+        self._said[place] = said
+        if len(self._said) > _MOST_SESSIONS:
+            del self._said[next(iter(self._said))]
+        return False
 
     def gone(self, connection: int) -> None:
         """A connection has ended, and with it its fetch session."""

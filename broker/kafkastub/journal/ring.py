@@ -247,6 +247,20 @@ class Ring:
         before = min(before, end)
         return _walk_back(kept_now, *_place_of(kept_now, first, end, before - 1), since, before)
 
+    def units(self, since: int) -> list[tuple[int, Any]]:
+        """What is kept from `since` on, as it is kept: lists like `Raw`, and tuples like `Run`, each with the number of
+        its first entry. Costs next to nothing.
+        """
+        kept = self._kept
+        found, sequence = [], self.total
+        for one in reversed(kept):
+            if sequence <= since:
+                break
+            sequence -= 1 if type(one) is list else one[8]
+            found.append((sequence, one))
+        found.reverse()
+        return found
+
     def walk_single(self) -> Iterator[tuple[int, Raw]]:
         """What is not part of a `Run`, newest first: what waited, or met a fault. Runs are walked past as they are."""
         sequence = self.total

@@ -44,7 +44,7 @@ _BEGAN: pytest.StashKey[datetime] = pytest.StashKey()
 
 _NAMES: pytest.StashKey[dict[str, str]] = pytest.StashKey()
 """Of a test: names of its own that fixtures have given it, by what for."""
-_CHECKED: pytest.StashKey[Sequence[tuple[KafkaStub, tuple[str, ...]]]] = pytest.StashKey()
+_CHECKED: pytest.StashKey[list[tuple[KafkaStub, tuple[str, ...]]]] = pytest.StashKey()
 """Of a test: its stubs that are checked behind it, and for which guarantees."""
 _LEFT: pytest.StashKey[Leftovers] = pytest.StashKey()
 """Of a session: what tests have left on `kafka_stub_server`."""

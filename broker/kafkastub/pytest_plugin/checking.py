@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,7 +9,7 @@ import pytest
 if TYPE_CHECKING:
     from kafkastub import KafkaStub
 
-Checked = Sequence[tuple["KafkaStub", tuple[str, ...]]]
+Checked = list[tuple["KafkaStub", tuple[str, ...]]]
 
 
 def fail(checked: Checked) -> None:

@@ -63,13 +63,14 @@ class StubCheck:
             return None
 
         follower = self._journal.follower
-        self._journal.call_or_do(lambda: follower.verdict(wanted, ignoring, note))
+        self._journal.call_or_do(follower.catch_up)
+        follower.verdict(wanted, ignoring, note)
         answers = {one: self._look(*one) for one in asked}
 
         def look(partition: Partition, start: int, end: int) -> list[Range] | None:
             return answers.get((partition, start, end))
 
-        verdict: Verdict = self._journal.call_or_do(lambda: follower.verdict(wanted, ignoring, look))
+        verdict = follower.verdict(wanted, ignoring, look)
         for relation in self._relations:
             verdict = verdict.with_more(self._compared(follower, *relation))
         return verdict
@@ -102,7 +103,7 @@ class StubCheck:
     def _compared(self, follower: Follower, name: str, input: str, output: str, by: By, group: str | None) -> list[Any]:
         from kafkastub.guarantees.relations import compared
 
-        group, positions = self._journal.call_or_do(lambda: follower.positions(input, group))
+        group, positions = follower.positions(input, group)
         read = self._records()
         taken = read(input, isolation="read_committed")
         written = read(output, isolation="read_committed")

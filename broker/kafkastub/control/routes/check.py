@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Annotated
 
 from fastapi import Query
@@ -98,8 +99,11 @@ def routes(hosted: Hosted) -> Endpoints:
     @router.get("", summary="What the application did to its records, as far as the journal shows it")
     async def check(asked: Annotated[Asked, Query()]) -> VerdictInfo:
         broker = hosted.running()
+        follower = hosted.follower()
+        follower.catch_up()
+        await asyncio.to_thread(follower.settle)
         try:
-            verdict = hosted.follower().verdict(
+            verdict = follower.verdict(
                 asked.guarantee or None, asked.ignoring, lambda partition, *ends: _look(broker, partition, *ends)
             )
         except ValueError as error:
