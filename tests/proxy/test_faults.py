@@ -98,7 +98,7 @@ def test_a_client_that_is_held_is_not_read_without_end(proxy: KafkaProxy) -> Non
         behind = asked(produced(1, value=bytes(100_000)), 9, 1) * 200
         sending = pool.submit(sock.sendall, behind)
         (client,) = [one for one in proxy._proxy().clients if one.info.peer.endswith(f":{sock.getsockname()[1]}")]
-        until(lambda: not client._reading, "a client that is not read")
+        until(lambda: not client.is_read, "a client that is not read")
         assert client._held < 2 << 20
         fault.release()
         assert len(read_frames(sock, 201)) == 201

@@ -1,11 +1,11 @@
-"""A client's connection and the one to the broker behind it: bytes that pass, cut into frames where they lie.
+"""A client's connection, to which belongs one to the broker (`answers.py`): bytes that pass, cut where they lie.
 
 Both sides know which requests are under way: a broker answers in order. What is done about an answer is decided when
 its request passes (`Pending`). While nobody watches and no rule is there, a chunk that was read is sent as it is.
 
 A connection is muted while a fault has one of its requests, as Kafka mutes a channel while it serves one; nothing
 behind that request is sent on. Whoever does not read is not read for: each side stops reading while the other has more
-than `_WRITE_LIMIT` bytes to send, and nobody asks on while `_MOST_UNDER_WAY` of his requests have no answer. What is
+than `WRITE_LIMIT` bytes to send, and nobody asks on while `_MOST_UNDER_WAY` of his requests have no answer. What is
 kept whole because of a rule takes room (`room.py`); while there is none, its connection is not read.
 """
 
@@ -13,47 +13,36 @@ from __future__ import annotations
 
 import asyncio
 import errno
-import socket
 import struct
 from collections import deque
 from time import perf_counter_ns
-from typing import TYPE_CHECKING, Any, Final, Protocol, cast
+from typing import TYPE_CHECKING, Final, Protocol, cast
 
 from kafkastub.handlers.context import ConnectionInfo
-from kafkastub.proxy import naming
+from kafkastub.proxy.acks import acks_of
+from kafkastub.proxy.answers import WRITE_LIMIT, BrokerSide, Names, no_delay
 from kafkastub.proxy.places import UNREACHABLE, Unanswered
 from kafkastub.proxy.room import Taken
-from kafkastub.proxy.routes import Answer, Route
+from kafkastub.proxy.routes import Route
 from kafkastub.proxy.under_way import Pending
-from kafkastub.proxy.walking import TailFinder
 from kafkawire.api import ApiKey
-from kafkawire.codec.varint import read_uvarint
-from kafkawire.errors import MalformedMessage
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from kafkastub.proxy.places import Place
-    from kafkastub.proxy.room import Room
-    from kafkastub.proxy.under_way import Acting, Watch
+    from kafkastub.proxy.under_way import Acting
 
-_WRITE_LIMIT: Final = 1 << 19
 _HOLD_LIMIT: Final = 1 << 18
 """Bytes that a muted client has sent, from which it is no longer read."""
 _MOST_UNDER_WAY: Final = 10_000
 """Requests of a client that are not answered, from which it is no longer read."""
-_SMALL_ANSWER: Final = 1 << 16
-"""Bytes of an answer that is looked at as a whole, where it is there as a whole."""
 LARGEST_WHOLE: Final = 1 << 27
 """Bytes of a frame that is kept whole for a rule; a larger one passes."""
 _HEAD: Final = 12
 """Bytes of a request by which it is known what it is: size, key, version, correlation id."""
 _MOST_OF_HEAD: Final = 1 << 9
-_SESSION: Final = 20
-"""Bytes of an answer to Fetch in which the id of its session is."""
 _request = struct.Struct(">ihhi").unpack_from
-_answer = struct.Struct(">ii").unpack_from
-_size_and_id = struct.Struct(">ii").pack
 _short = struct.Struct(">h").unpack_from
 _int = struct.Struct(">i").unpack_from
 _TOO_SHORT = (struct.error, IndexError)
@@ -70,32 +59,18 @@ _MANY: Final = -1
 """As many as there are, of a mechanism that is not known: until something comes that is a request."""
 
 
-class Owner(Protocol):
+class Owner(Names, Protocol):
     """What a pair needs of its proxy."""
 
-    loop: asyncio.AbstractEventLoop
-    log: Any
     clients: set[ClientSide]
-    room: Room
-
-    @property
-    def watch(self) -> Watch | None:
-        """Who is told of every request, if anybody."""
 
     @property
     def has_sasl(self) -> bool:
         """Whether clients log in."""
 
-    @property
-    def addresses(self) -> int:
-        """Another number when an address has changed, of either side."""
-
     def next_connection_id(self) -> int: ...
     def route(self, name: bytes) -> Route: ...
     def now(self) -> tuple[int, int]: ...
-    def told(self, node_id: int, host: str, port: int) -> naming.Address: ...
-    def seen(self, brokers: tuple[naming.Broker, ...]) -> None: ...
-    def versions(self) -> dict[int, tuple[int, int]]: ...
     def match(self, client: ClientSide, pending: Pending, frame: bytes) -> Acting | None: ...
     async def connect(self, place: Place, make: Callable[[], asyncio.Protocol]) -> None: ...
     def warn(self, why: str, peer: str) -> None: ...
@@ -131,13 +106,13 @@ class ClientSide(asyncio.Protocol):
         """The part of that frame that has passed, where it is kept."""
         self._last: Pending | None = None
         """The request that it is."""
-        self._blind = False
+        self.is_blind = False
         """Whether what comes is no frame: the broker knows what to do about it."""
         self._tokens = 0
         self._mechanism = ""
         self.accepted = 0
         """Tokens that the broker has answered well."""
-        self._reading = True
+        self.is_read = True
         self._unread = False
         """Whether the broker does not read as fast as the client sends."""
         self._room = Taken(owner.room, lambda: owner.loop.call_soon(self._go_on))
@@ -155,7 +130,7 @@ class ClientSide(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = cast(asyncio.Transport, transport)
-        self.transport.set_write_buffer_limits(high=_WRITE_LIMIT)
+        self.transport.set_write_buffer_limits(high=WRITE_LIMIT)
         no_delay(self.transport)
         peer = self.transport.get_extra_info("peername") or ("unknown", 0)
         host, port = str(peer[0]), peer[1] if len(peer) > 1 else 0
@@ -279,8 +254,8 @@ class ClientSide(asyncio.Protocol):
             or (self.muted and self._held > _HOLD_LIMIT)
             or len(self.pending) > _MOST_UNDER_WAY
         )
-        if self._reading == full and not self.transport.is_closing():
-            self._reading = not full
+        if self.is_read == full and not self.transport.is_closing():
+            self.is_read = not full
             if full:
                 self.transport.pause_reading()
             else:
@@ -338,7 +313,7 @@ class ClientSide(asyncio.Protocol):
                 self._kept.append(data[:position])
             if self._left == 0:
                 self._frame_has_passed()
-        if self._blind:
+        if self.is_blind:
             position = length
         owner = self.owner
         watch, pending = owner.watch, self.pending
@@ -354,7 +329,7 @@ class ClientSide(asyncio.Protocol):
                 break
             size, number, version, correlation_id = _request(data, position)
             if size < 8:
-                self._blind = True
+                self.is_blind = True
                 position = length
                 break
             route = owner.route(data[position + 4 : position + 8])
@@ -367,7 +342,7 @@ class ClientSide(asyncio.Protocol):
             request = Pending(route, correlation_id)
             if number == 0:  # Produce
                 try:
-                    acks = _acks(data, position + 4, min(end, length), route)
+                    acks = acks_of(data, position + 4, min(end, length), route)
                 except _TOO_SHORT:
                     if not whole and length - position < _LONGEST_HEAD:
                         need = min(4 + size, length - position + _MOST_OF_HEAD)
@@ -479,7 +454,7 @@ class ClientSide(asyncio.Protocol):
         end = position + 4 + size
         if size < 0 or end > len(data):
             if size < 0 or size > 1 << 20:
-                self._blind, self._tokens = True, 0
+                self.is_blind, self._tokens = True, 0
                 return len(data), 0
             return position, 4 + size
         if self._tokens > 0:
@@ -536,347 +511,3 @@ class ClientSide(asyncio.Protocol):
             self.transport.close()
         else:
             self.transport.abort()
-
-
-class BrokerSide(asyncio.Protocol):
-    """What the broker answers."""
-
-    def __init__(self, client: ClientSide) -> None:
-        self.client = client
-        self.transport: asyncio.Transport
-        self.ended = False
-        self._chunks: list[bytes] = []
-        self._held = 0
-        self._need = 0
-        self._left = 0
-        """Bytes of an answer whose beginning has passed."""
-        self._of: Pending | None = None
-        """What it answers."""
-        self._kept: list[bytes] | None = None
-        self._tail: _PassingTail | None = None
-        self._room = Taken(client.owner.room, lambda: client.owner.loop.call_soon(self._go_on))
-        """Of the answer that is not there as a whole."""
-        self._reading = True
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self.transport = cast(asyncio.Transport, transport)
-        self.transport.set_write_buffer_limits(high=_WRITE_LIMIT)
-        no_delay(self.transport)
-        self.client.broker_here(self)
-
-    def pause_writing(self) -> None:
-        self.client.unread(True)
-
-    def resume_writing(self) -> None:
-        self.client.unread(False)
-
-    def connection_lost(self, exc: BaseException | None) -> None:
-        self.ended = True
-        self._chunks.clear()
-        self._room.end()
-        self.client.broker_lost(exc)
-
-    def pace(self) -> None:
-        """Read on, or do not."""
-        full = self._room.waits or self.client.is_slow()
-        if self._reading == full and not self.transport.is_closing():
-            self._reading = not full
-            if full:
-                self.transport.pause_reading()
-            else:
-                self.transport.resume_reading()
-
-    def data_received(self, data: bytes) -> None:
-        if self._held:
-            self._chunks.append(data)
-            self._held += len(data)
-            if self._held < self._need or self._room.waits:
-                return
-            data = self._joined()
-        self._look(data)
-
-    def _joined(self) -> bytes:
-        data = b"".join(self._chunks)
-        self._chunks.clear()
-        self._held = 0
-        return data
-
-    def _go_on(self) -> None:
-        """There is room."""
-        if self.ended or self._room.waits:
-            return
-        if self._held and self._held >= self._need:
-            self._look(self._joined())
-        self.pace()
-
-    def _look(self, data: bytes) -> None:
-        try:
-            self._cut(data)
-        except (*_TOO_SHORT, ValueError) as error:
-            self._confused(str(error))
-        if not self.client._reading:
-            self.client.pace()
-
-    def _confused(self, why: str) -> None:
-        """What comes is not what a broker of Kafka would answer."""
-        self.client.owner.log.error("an answer cannot be understood", broker=self.client.place.address, why=why)
-        self._chunks.clear()
-        self.client.transport.abort()
-
-    def _cut(self, data: bytes) -> None:
-        client = self.client
-        if client.transport.is_closing():
-            return
-        position, first, length = 0, 0, len(data)
-        write, pending, watch = client.transport.write, client.pending, client.owner.watch
-        if self._left:
-            position = self._pass(data, length)
-            if self._left:
-                return
-            first = position
-        if client._blind and not pending:
-            write(data[first:])
-            return
-        need = 0
-        while position < length:
-            if length - position < 8 and not (length - position >= 4 and pending and pending[0].route is None):
-                need = 8 if pending and pending[0].route is not None else 4
-                break
-            if not pending:
-                self._confused("it answers what was not asked")
-                return
-            request = pending[0]
-            route = request.route
-            if route is None:
-                if request.acting is not None:
-                    self._confused("it answers what was not asked")
-                    return
-                end = position + 4 + _int(data, position)[0]
-                if end > length:
-                    need = end - position
-                    break
-                pending.popleft()
-                client.accepted += 1
-                position = end
-                continue
-            size, correlation_id = _answer(data, position)
-            if correlation_id != request.correlation_id or size < 4:
-                self._confused(f"it answers {correlation_id} where {request.correlation_id} was asked")
-                return
-            end = position + 4 + size
-            whole = end <= length
-            if request.acting is not None and request.acting.is_local:
-                self._confused("it answers what it was not asked")
-                return
-            if request.fetch is not None:
-                if length - position < _SESSION and not whole:
-                    need = _SESSION
-                    break
-                request.fetch(data[position : position + _SESSION])
-            how = Answer.WHOLE if request.acting is not None else route.answer
-            if how is Answer.PASSES:
-                if whole:
-                    pending.popleft()
-                    if watch is not None:
-                        watch.answered(request, client.info, data[position:end])
-                    position = end
-                    if pending and pending[0].acting is not None:
-                        write(data[first:position])
-                        first = position
-                        client.answered()
-                    continue
-                pending.popleft()
-                if position > first:
-                    write(data[first:position])
-                self._begin_passing(request, size, None)
-                self._pass(data[position:], length - position)
-                return
-            if position > first:
-                write(data[first:position])
-                first = position
-            if how is Answer.TAIL and not (whole and size <= _SMALL_ANSWER):
-                if length - position < 16 and not whole:
-                    need = 16
-                    break
-                pending.popleft()
-                self._begin_passing(request, size, _PassingTail(route, client.owner.told))
-                if whole:
-                    self._pass(data[position:end], end - position)
-                    position = first = end
-                    continue
-                self._pass(data[position:], length - position)
-                return
-            if how is Answer.PREFIX and not whole:
-                found = naming.metadata_prefix(data, position + 8, route.version, client.owner.told)
-                if found is None:
-                    need = min(4 + size, 2 * (length - position) + _MOST_OF_HEAD)
-                    break
-                pending.popleft()
-                client.owner.seen(found.brokers)
-                new_size = size + len(found.contents) - (found.end - position - 8)
-                head = _size_and_id(new_size, correlation_id) + found.contents
-                self._begin_passing(request, size, None)
-                self._left -= found.end - position
-                if self._kept is not None:
-                    self._kept.append(head)
-                write(head)
-                self._pass(data[found.end :], length - found.end)
-                return
-            if not whole:
-                need = 4 + size
-                if request.acting is not None:
-                    self._room.want(need, request.acting.taken > 0)
-                    self.pace()
-                break
-            position = first = end
-            answer = self.understood(route, data[end - size - 4 : end], request)
-            if request.acting is not None:
-                request.acting.worked(answer, self._room.hand_over())
-            else:
-                pending.popleft()
-                write(answer)
-                if watch is not None:
-                    watch.answered(request, client.info, answer)
-                client.answered()
-        if position > first:
-            write(data if first == 0 and position == length else data[first:position])
-        if position < length:
-            self._chunks.append(data[position:])
-            self._held = length - position
-            self._need = need
-
-    def understood(self, route: Route, frame: bytes, request: Pending) -> bytes:
-        """A whole answer as the client gets it: with our addresses. Raises MalformedMessage."""
-        owner, key, version = self.client.owner, route.number, route.version
-        if route.answer is Answer.PREFIX:
-            prefix = naming.metadata_prefix(frame, 8, version, owner.told)
-            if prefix is None:
-                raise MalformedMessage("an answer to Metadata", "brokers", 8, "it ends too early")
-            owner.seen(prefix.brokers)
-            body = prefix.contents + frame[prefix.end :]
-        elif route.answer is Answer.TAIL:
-            if (
-                len(frame) <= _SMALL_ANSWER
-            ):  # reading it is quicker than walking through it, and hardly any names brokers
-                request.answer = message = route.decode_answer(frame, 9)
-                if not message.node_endpoints:
-                    return frame
-                request.answer = None
-            at = 9
-            finder = TailFinder(key, version)
-            at += finder.feed(memoryview(frame)[at:])
-            tail = frame[at:]
-            if not naming.names_brokers(tail, finder.is_field):
-                return frame
-            body = frame[8:at] + naming.tail_with_addresses(tail, finder.is_field, owner.told)
-        elif key == ApiKey.API_VERSIONS:
-            said = version if route.known and _short(frame, 8)[0] != 35 else 0
-            body = naming.versions_known(frame[8:], said, owner.versions())
-        elif route.answer is Answer.WHOLE:
-            at = 9 if route.flexible_answer else 8
-            known = owner.addresses, frame[8:]
-            if route.known_whole != known:  # the coordinator of a group is asked for again and again
-                found = frame[8:at] + naming.whole_with_addresses(key, version, frame[at:], owner.told)
-                if len(found) <= _SMALL_ANSWER:
-                    route.known_whole, route.whole = (owner.addresses, known[1]), found
-                body = found
-            else:
-                body = route.whole
-        else:
-            if route.answer is Answer.LOGIN and frame[9 if route.flexible_answer else 8 :].startswith(b"\0\0"):
-                self.client.accepted += 1
-            return frame
-        return (len(body) + 4).to_bytes(4) + frame[4:8] + body
-
-    # --- answers whose end is not there yet
-
-    def _begin_passing(self, request: Pending, size: int, tail: _PassingTail | None) -> None:
-        watch = self.client.owner.watch
-        self._of, self._left, self._tail = request, 4 + size, tail
-        self._kept = None if watch is None else watch.keeping(size)
-
-    def _pass(self, data: bytes, length: int) -> int:
-        """Send on what belongs to the answer that has begun; gives where it ends in `data`."""
-        upto = min(self._left, length)
-        some = data if upto == len(data) else data[:upto]
-        self._left -= upto
-        if self._tail is not None:
-            some = self._tail.feed(some, self._left == 0)
-        if some:
-            self.client.transport.write(some)
-            if self._kept is not None:
-                self._kept.append(some)
-        if self._left == 0:
-            request, kept = self._of, self._kept
-            self._of = self._kept = self._tail = None
-            watch = self.client.owner.watch
-            if watch is not None and request is not None:
-                watch.answered(request, self.client.info, None if kept is None else b"".join(kept))
-            self.client.answered()
-        return upto
-
-
-class _PassingTail:
-    """A long answer that may name brokers at its end: it keeps its size, whatever they are called."""
-
-    __slots__ = ("_finder", "_head", "_tail", "_told")
-
-    def __init__(self, route: Route, told: naming.Told) -> None:
-        self._finder = TailFinder(route.number, route.version)
-        self._told = told
-        self._head = 9
-        """Bytes in front of the body that are left: size, correlation id, no tags."""
-        self._tail = b""
-
-    def feed(self, data: bytes, is_last: bool) -> bytes:
-        """What may be sent."""
-        at = min(self._head, len(data))
-        self._head -= at
-        if not self._finder.found:
-            at += self._finder.feed(memoryview(data)[at:])
-        if at == len(data) and not is_last:
-            return data
-        self._tail += data[at:]
-        if not is_last:
-            return data[:at]
-        tail, is_field = self._tail, self._finder.is_field
-        if naming.names_brokers(tail, is_field):
-            tail = naming.tail_with_addresses(tail, is_field, self._told, len(tail))
-        return data[:at] + tail
-
-
-def _acks(data: bytes, start: int, end: int, route: Route) -> int:
-    """Of a Produce in `data[start:end]`. Raises IndexError, struct.error where that is not there yet."""
-    (size,) = _short(data, start + 8)
-    position = start + 10 + max(size, 0)
-    if route.flexible_request:
-        if data[position]:
-            return 1 if position >= end else _acks_behind_tags(data, position, end)
-        position += 1
-        size = data[position] - 1
-        position += 1
-        if size >= 127:
-            size = (size + 1 & 127 | data[position] << 7) - 1
-            position += 1
-        position += max(size, 0)
-    elif route.version >= 3:
-        (size,) = _short(data, position)
-        position += 2 + max(size, 0)
-    if position + 2 > end:
-        raise IndexError
-    return int(_short(data, position)[0])
-
-
-def _acks_behind_tags(data: bytes, position: int, end: int) -> int:
-    size, position = read_uvarint(data, naming.behind_tags(data, position))
-    position += max(size - 1, 0)
-    if position + 2 > end:
-        raise IndexError
-    return int(_short(data, position)[0])
-
-
-def no_delay(transport: asyncio.Transport) -> None:
-    """Send at once."""
-    sock = transport.get_extra_info("socket")
-    if sock is not None and sock.family in (socket.AF_INET, socket.AF_INET6):
-        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
