@@ -114,8 +114,10 @@ def throughput(contestants: list[Contestant], rounds: int, records: int, clients
     """MB/s of Kafka's own tools, the sum of all clients."""
     load, jars = sustained.Load(f"proxy/1KB/{clients}", 1024, records), sustained._jars()
     found: dict[str, list[tuple[float, float]]] = {one.name: [] for one in contestants}
+    busy = {one.name: 0 for one in contestants if one.name.startswith("proxy")}
     for number in range(rounds):
         for one in contestants:
+            worked = _busy_ns(one.process)
 
             def run(client: int, one: Contestant = one, number: int = number) -> tuple[float, float]:
                 series = sustained.Throughput()
@@ -126,8 +128,13 @@ def throughput(contestants: list[Contestant], rounds: int, records: int, clients
             with ThreadPoolExecutor(clients) as pool:
                 each = list(pool.map(run, range(clients)))
             found[one.name].append((sum(one[0] for one in each), sum(one[1] for one in each)))
+            if one.name in busy:
+                busy[one.name] += _busy_ns(one.process) - worked
     _print(f"produced, {clients} x 1 KB", found, lambda pair: pair[0])
     _print(f"consumed, {clients} x 1 KB", found, lambda pair: pair[1])
+    megabytes = rounds * clients * records / 1024  # each goes in, and comes out
+    told = "  ".join(f"{name} {ns / 1e6 / megabytes:.2f} ms" for name, ns in busy.items())
+    print(f"{'  a MB in and out':<20} {told}", flush=True)
 
 
 def _print(what: str, found: dict[str, list[tuple[float, float]]], of: Callable[[tuple[float, float]], float]) -> None:
