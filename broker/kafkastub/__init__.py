@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from kafkastub.config import ConfigError
-    from kafkastub.faults import FaultError, FaultRule
+    from kafkastub.faults import ChaosAct, FaultError, FaultRule
     from kafkastub.guarantees import Finding, GuaranteeBroken, Verdict
     from kafkastub.journal import JournalTimeout
     from kafkastub.state.snapshots.saved import SnapshotError
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from kafkastub.version import __version__
 
 __all__ = [
+    "ChaosAct",
     "ConfigError",
     "DataDirError",
     "FaultError",
@@ -69,7 +70,7 @@ def __getattr__(name: str) -> Any:
         from kafkastub.config import ConfigError
 
         return ConfigError
-    if name in ("FaultError", "FaultRule"):
+    if name in ("ChaosAct", "FaultError", "FaultRule"):
         from kafkastub import faults
 
         return getattr(faults, name)

@@ -192,7 +192,7 @@ def test_over_http(stub: KafkaStub):
     http = Http(stub.control_url)
     with http.client:
         assert http.good("GET", "/v1/chaos") == {
-            "running": False, "seed": None, "level": None, "acts": [],
+            "running": False, "seed": None, "level": None, "played": None, "left": 0, "acts": [],
         }  # fmt: skip
         assert http.good("PUT", "/v1/chaos", {"seed": 5, "level": 3})["seed"] == 5
         commits(stub, 30)

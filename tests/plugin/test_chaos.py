@@ -61,6 +61,35 @@ def test_it(kafka_stub):
     assert run("def test_it(kafka_stub): pass", "--kafka-stub-chaos-seed", "a:b").ret != 0
 
 
+def test_a_list_of_acts_is_played_once(run):
+    result = run(
+        """
+from kafkastub import ChaosAct
+from kafkastub.client import Client
+from kafkastub.client.groups import commit
+
+ACTS = [ChaosAct("OffsetCommit", 2, drop="after"), ChaosAct("OffsetCommit", 3, error="NOT_COORDINATOR")]
+
+@pytest.mark.kafka_stub(topics=["orders"], chaos=ACTS)
+def test_it(kafka_stub):
+    for number in range(5):
+        with Client(kafka_stub.bootstrap_servers) as client:
+            try:
+                commit(client, "g", {("orders", 0): number})
+            except Exception:
+                pass
+    assert [act.again for act in kafka_stub.chaos.acts] == ACTS
+
+@pytest.mark.kafka_stub(chaos=[ACTS[0], 7])
+def test_mixed(kafka_stub):
+    pass
+""",
+        "-v",
+    )
+    result.assert_outcomes(passed=1, errors=1)
+    result.stdout.fnmatch_lines(["*test_it?chaos-acts?*", "*chaos is a seed, or a list of ChaosAct: 7 is none*"])
+
+
 def test_a_failure_prints_nothing_of_the_brokers_of_tests_before(run):
     result = run(
         COMMITS

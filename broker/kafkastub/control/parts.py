@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from kafkastub.faults import Act, FaultRule, HeldRequest
+    from kafkastub.faults import Act, ChaosAct, FaultRule, HeldRequest
 
 
 class Clock(Protocol):
@@ -87,7 +87,16 @@ class Chaos(Protocol):
     @property
     def acts(self) -> Sequence[Act]: ...
 
+    @property
+    def played(self) -> Sequence[ChaosAct] | None: ...
+
+    @property
+    def left(self) -> int: ...
+
     def start(self, seed: int, level: int = 1) -> None:
+        """Raises FaultError."""
+
+    def play(self, acts: Iterable[ChaosAct]) -> None:
         """Raises FaultError."""
 
     def stop(self) -> None: ...

@@ -4,15 +4,31 @@
     Plan          the rules of a broker, asked for each request; `server.watching` carries out what it answers
     load_rules    rules from a YAML file
     Chaos         trouble that every correct client survives, decided by a seed
+    ChaosAct      one thing that it does; PlayedChaos does a list of them, without a seed
 
 A request meets at most one fault: of all rules that are due, the one that was added first. Every rule counts every
 request that it matches, whoever takes it, so that rules do not change each other's "n-th".
 """
 
-from kafkastub.faults.chaos import Act, Chaos
+from kafkastub.faults.acts import Act, ChaosAct
+from kafkastub.faults.chaos import Chaos
 from kafkastub.faults.files import load_rules
 from kafkastub.faults.holds import HeldRequest, Holds
 from kafkastub.faults.plan import Action, Armed, Plan
+from kafkastub.faults.played import PlayedChaos
 from kafkastub.faults.rules import FaultError, FaultRule
 
-__all__ = ["Act", "Action", "Armed", "Chaos", "FaultError", "FaultRule", "HeldRequest", "Holds", "Plan", "load_rules"]
+__all__ = [
+    "Act",
+    "Action",
+    "Armed",
+    "Chaos",
+    "ChaosAct",
+    "FaultError",
+    "FaultRule",
+    "HeldRequest",
+    "Holds",
+    "Plan",
+    "PlayedChaos",
+    "load_rules",
+]

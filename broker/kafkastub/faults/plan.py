@@ -48,6 +48,7 @@ class Action:
     cut_at: int = 0
     hold: Literal["before", "after"] | None = None
     holds: Holds | None = None
+    later: Callable[[Callable[[], None]], None] | None = None
 
 
 class Armed:

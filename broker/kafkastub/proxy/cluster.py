@@ -9,6 +9,7 @@ import os
 import socket
 import struct
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from kafkastub.client import Client, ClientError, Connector, Frames, groups
@@ -61,25 +62,42 @@ class Cluster:
             answer = client.ask(MetadataRequest(topics=None, allow_auto_topic_creation=False))
         return {topic.topic_id: topic.name for topic in answer.topics if topic.name}
 
-    def end_a_session(self, draw: float, second_draw: float) -> str | None:
-        """Throw a member out of its group, as an administrator does: in words, None where there is none.
-
-        Which one is decided by draws, from 0 to 1. Raises ClientError.
-        """
+    def end_a_session(self, pick: Pick) -> tuple[str, str, int] | None:
+        """Throw a member out of its group, as an administrator does: in words, its group, and which one of that; None
+        where there is none. Raises ClientError."""
         with self.client() as client:
             found = sorted(one.group_id for one in groups.list_groups(client) if one.state not in ("Empty", "Dead"))
             if not found:
                 return None
-            group = found[int(draw * len(found))]
+            group = pick.group_of(found)
             members = sorted(groups.describe(client, group).members, key=lambda one: one.id)
             if not members:
                 return None
-            member_id = members[int(second_draw * len(members))].id
+            index = pick.member_of(len(members))
+            member_id = members[index].id
             leaving = LeaveGroupRequest(
                 group_id=group, member_id=member_id, members=[MemberIdentity(member_id=member_id)]
             )
             client.ask_coordinator(group, leaving)
-        return f"the session of {member_id} in group {group} ends"
+        return f"the session of {member_id} in group {group} ends", group, index
+
+
+@dataclass(frozen=True)
+class Pick:
+    """Which member of which group: by draws, from 0 to 1, or by name and number."""
+
+    draw: float = 0.0
+    second_draw: float = 0.0
+    group: str | None = None
+    member: int | None = None
+
+    def group_of(self, groups: Sequence[str]) -> str:
+        """One of these."""
+        return next((one for one in groups if one == self.group), groups[int(self.draw * len(groups))])
+
+    def member_of(self, count: int) -> int:
+        """One of so many."""
+        return int(self.second_draw * count) if self.member is None else self.member % count
 
 
 def connector(upstream: Upstream) -> Connector:

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from kafkastub.journal.disk import DiskJournal
     from kafkastub.journal.ring import Ring
     from kafkastub.proxy.chaos import Mover
+    from kafkastub.proxy.cluster import Pick
     from kafkastub.proxy.under_way import Acting, Pending
     from kafkastub.security.tls import Tls
 
@@ -301,7 +302,7 @@ class Proxy:
 
         if self._mover is not None:
             self._mover.end()
-        self._mover = None if chaos is None else Mover(self, self.loop, chaos.done)
+        self._mover = None if chaos is None else Mover(self, self.loop, chaos)
         if chaos is not None and self._mover is not None:
             chaos.moves_by(self._mover.move)
         self.observer.set_chaos(chaos)
@@ -460,12 +461,13 @@ class Proxy:
             client.transport.abort()
         return len(there)
 
-    async def end_a_session(self, draw: float, second_draw: float) -> str | None:
-        """Throw a member out of its group; in words, None where there is none, or the cluster does not let us."""
+    async def end_a_session(self, pick: Pick) -> tuple[str, str, int] | None:
+        """Throw a member out of its group; in words, its group and which one, None where there is none, or the cluster
+        does not let us."""
         if not self.cluster.may_ask:
             return None
         try:
-            return await asyncio.to_thread(self.cluster.end_a_session, draw, second_draw)
+            return await asyncio.to_thread(self.cluster.end_a_session, pick)
         except (ClientError, OSError):
             return None
 

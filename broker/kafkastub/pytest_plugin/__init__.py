@@ -19,6 +19,7 @@ import pytest
 
 from kafkastub.pytest_plugin.options import (
     MARKER,
+    Trouble,
     Wanted,
     add_options,
     check_shared,
@@ -26,7 +27,7 @@ from kafkastub.pytest_plugin.options import (
     guarantees,
     journal_lines,
     real_cluster,
-    seeds,
+    troubles,
     wanted_by_marker,
     wanted_by_options,
 )
@@ -119,26 +120,25 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """A test that is to meet chaos of several seeds runs once with each."""
     if _CHAOS in metafunc.fixturenames:
         try:
-            found = seeds(metafunc.config, metafunc.definition.iter_markers(MARKER))
+            found = troubles(metafunc.config, metafunc.definition.iter_markers(MARKER))
         except pytest.UsageError:  # is told by the test's fixture, and holds no other test up
             return
         if found is not None:
-            names = [f"chaos-{seed}" + (f":{level}" if level != 1 else "") for seed, level in found]
-            metafunc.parametrize(_CHAOS, found, indirect=True, ids=names)
+            metafunc.parametrize(_CHAOS, found, indirect=True, ids=[one.id for one in found])
 
 
 @pytest.fixture
-def _kafka_stub_chaos(request: pytest.FixtureRequest) -> tuple[int, int] | None:
-    """Seed and level."""
+def _kafka_stub_chaos(request: pytest.FixtureRequest) -> Trouble | None:
+    """What the test's broker does to it."""
     if not hasattr(request, "param"):
-        seeds(request.config, request.node.iter_markers(MARKER))
+        troubles(request.config, request.node.iter_markers(MARKER))
         return None
-    given: tuple[int, int] = request.param
+    given: Trouble = request.param
     return given
 
 
 @pytest.fixture
-def kafka_stub(request: pytest.FixtureRequest, _kafka_stub_chaos: tuple[int, int] | None) -> Iterator[KafkaStub]:
+def kafka_stub(request: pytest.FixtureRequest, _kafka_stub_chaos: Trouble | None) -> Iterator[KafkaStub]:
     """A broker of the test's own, as its marker `kafka_stub(…)` and the options say.
 
     With KAFKA_STUB_BOOTSTRAP it is a proxy in front of that cluster: faults, holds, chaos and the journal work there,
@@ -153,7 +153,7 @@ def kafka_stub(request: pytest.FixtureRequest, _kafka_stub_chaos: tuple[int, int
             _is_checked(request, proxy, wanted)
             yield proxy
         return
-    chaos = {} if _kafka_stub_chaos is None else dict(zip(("chaos", "chaos_level"), _kafka_stub_chaos, strict=True))
+    chaos = {} if _kafka_stub_chaos is None else _kafka_stub_chaos.arguments
     with wanted.stub(**chaos) as stub:
         _is_of(request, stub, _STUB)
         _is_checked(request, stub, wanted)
@@ -364,10 +364,12 @@ def _is_checked(request: pytest.FixtureRequest, stub: KafkaStub, wanted: Wanted)
         request.node.stash.setdefault(_CHECKED, []).append((stub, names))
 
 
-def _real(request: pytest.FixtureRequest, bootstrap: str, wanted: Wanted, chaos: tuple[int, int] | None = None) -> Any:
+def _real(request: pytest.FixtureRequest, bootstrap: str, wanted: Wanted, chaos: Trouble | None = None) -> Any:
     from kafkastub.pytest_plugin.cluster import ClusterInFront
 
-    return ClusterInFront(bootstrap, wanted.topics, command_config(request.config), chaos)
+    return ClusterInFront(
+        bootstrap, wanted.topics, command_config(request.config), {} if chaos is None else chaos.arguments
+    )
 
 
 def _skip_particular(bootstrap: str, wanted: Wanted, chaos: bool = False) -> None:

@@ -24,10 +24,10 @@ class ClusterInFront(KafkaProxy):
         bootstrap_servers: str,
         topics: Mapping[str, int],
         command_config: str | None = None,
-        chaos: tuple[int, int] | None = None,
+        chaos: Mapping[str, Any] | None = None,
     ) -> None:
-        seed, level = (None, 1) if chaos is None else chaos
-        super().__init__(bootstrap_servers, command_config=command_config, chaos=seed, chaos_level=level)
+        """`chaos`: what a proxy is told of it."""
+        super().__init__(bootstrap_servers, command_config=command_config, **(chaos or {}))
         self._cluster = bootstrap_servers
         self._wanted = topics
 

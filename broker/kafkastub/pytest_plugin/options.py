@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Final
@@ -45,7 +46,7 @@ class Wanted:
     as_version: str | None = None
     nodes: int | None = None
     chaos: Any = None
-    """A seed, or several: the test runs once with each."""
+    """A seed, or several: the test runs once with each; or a list of `ChaosAct`."""
     chaos_level: int = 1
     check: Any = None
     """Whether a test that passes fails where `stub.check()` finds something: True, or names of guarantees."""
@@ -231,23 +232,62 @@ def wanted_by_marker(node: pytest.Item) -> Wanted:
     return wanted_by_options(node.config).narrowed(node.iter_markers(MARKER))
 
 
-def seeds(config: pytest.Config, markers: Iterable[pytest.Mark]) -> list[tuple[int, int]] | None:
-    """The seeds, with their levels, that a test is to run with, each once. Raises pytest.UsageError."""
+@dataclass(frozen=True)
+class Trouble:
+    """What chaos a test runs with: a seed and a level, or acts."""
+
+    seed: int = 0
+    level: int = 1
+    acts: tuple[Any, ...] | None = None
+    """In the place of a seed: `ChaosAct`s."""
+
+    @property
+    def id(self) -> str:
+        """In the name of a test."""
+        if self.acts is not None:
+            return "chaos-acts"
+        return f"chaos-{self.seed}" + (f":{self.level}" if self.level != 1 else "")
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """Of `KafkaStub`, and of a proxy."""
+        return {"chaos": self.acts} if self.acts is not None else {"chaos": self.seed, "chaos_level": self.level}
+
+
+def troubles(config: pytest.Config, markers: Iterable[pytest.Mark]) -> list[Trouble] | None:
+    """What a test is to run with, once with each. Raises pytest.UsageError."""
     given = config.getoption("--kafka-stub-chaos-seed")
     if given is not None:
         seed, colon, level = given.partition(":")
         if not seed.isdigit() or (colon and not level.isdigit()):
             raise pytest.UsageError(f"--kafka-stub-chaos-seed {given}: a seed is wanted, or SEED:LEVEL")
-        return [(int(seed), int(level or 1))]
+        return [Trouble(int(seed), int(level or 1))]
     wanted = Wanted().narrowed(markers)
     if wanted.chaos is None:
         return None
     several = [wanted.chaos] if isinstance(wanted.chaos, int) else list(wanted.chaos)
+    if several and "kafkastub.faults.acts" in sys.modules and _has_acts(several):
+        return [Trouble(acts=tuple(several))]
     if not several or not all(isinstance(seed, int) and not isinstance(seed, bool) and seed >= 0 for seed in several):
         raise pytest.UsageError(
-            f"@pytest.mark.kafka_stub(chaos={wanted.chaos!r}): a seed is wanted, or several: range(20)"
+            f"@pytest.mark.kafka_stub(chaos={wanted.chaos!r}): a seed is wanted, or several: range(20); or a list of "
+            "ChaosAct"
         )
-    return [(seed, wanted.chaos_level) for seed in several]
+    return [Trouble(seed, wanted.chaos_level) for seed in several]
+
+
+def _has_acts(several: list[Any]) -> bool:
+    """Whether it is a list of acts. Raises pytest.UsageError for one with others in it."""
+    from kafkastub.faults import ChaosAct, FaultError
+    from kafkastub.faults.acts import acts_of
+
+    if not any(isinstance(one, ChaosAct) for one in several):
+        return False
+    try:
+        acts_of(several)
+    except FaultError as error:
+        raise pytest.UsageError(f"@pytest.mark.kafka_stub(chaos=[…]): {error}") from None
+    return True
 
 
 _OF_ONE_BROKER: Final = frozenset({"nodes", "chaos", "chaos_level", "check"})

@@ -348,7 +348,7 @@ class Broker:
 
         if self._mover is not None:
             self._mover.end()
-        self._mover = None if chaos is None else Mover(self, self._server.loop, chaos.done)
+        self._mover = None if chaos is None else Mover(self, self._server.loop, chaos)
         if chaos is not None and self._mover is not None:
             chaos.moves_by(self._mover.move)
         self.observer.set_chaos(chaos)

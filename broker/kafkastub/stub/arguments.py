@@ -9,13 +9,17 @@ import contextlib
 import json
 import os
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Final
+from functools import partial
+from typing import TYPE_CHECKING, Final
 
 from kafkastub.config import ConfigError
 from kafkastub.config.durations import LAST_MS
 from kafkawire.errors import KafkaError
+
+if TYPE_CHECKING:
+    from kafkastub.faults import Chaos, PlayedChaos
 
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _END: Final = "broker time lies between 1970 and the end of the year 9999, in UTC"
@@ -214,11 +218,14 @@ def shortened(number: int) -> str:
     return str(number) if number.bit_length() <= 128 else f"a number of {number.bit_length()} bits"
 
 
-def chaos(seed: object, level: object) -> tuple[int, int]:
-    """A seed and a level. Raises FaultError."""
-    from kafkastub.faults import Chaos
+def chaos(given: object, level: object) -> Callable[[], Chaos | PlayedChaos]:
+    """What makes the chaos of a seed and a level, or of a list of acts. Raises FaultError."""
+    from kafkastub.faults import Chaos, PlayedChaos
 
-    Chaos(seed, level)  # type: ignore[arg-type]
-    assert isinstance(seed, int)
-    assert isinstance(level, int)
-    return seed, level
+    make: Callable[[], Chaos | PlayedChaos]
+    if isinstance(given, list | tuple):
+        make = partial(PlayedChaos, tuple(given))
+    else:
+        make = partial(Chaos, given, level)  # type: ignore[arg-type]
+    make()
+    return make

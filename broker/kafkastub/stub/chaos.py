@@ -1,49 +1,67 @@
-"""`stub.chaos`: trouble that every correct client survives, by a seed."""
+"""`stub.chaos`: trouble that every correct client survives, by a seed, or act by act."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kafkastub.faults import Chaos
+from kafkastub.faults import Chaos, PlayedChaos
 
 if TYPE_CHECKING:
-    from kafkastub.faults import Act
+    from collections.abc import Iterable
+
+    from kafkastub.faults import Act, ChaosAct
     from kafkastub.server.broker import Broker
     from kafkastub.stub.runner import Runner
 
 
 class StubChaos:
-    """What a seed does to the requests of a stub (docs/chaos.md)."""
+    """What a seed, or a list of acts, does to the requests of a stub (docs/chaos.md)."""
 
     def __init__(self, runner: Runner) -> None:
         self._runner = runner
-        self._now: Chaos | None = None
+        self._now: Chaos | PlayedChaos | None = None
         """Of the last broker; it is told of when the stub is closed."""
         self._runs = False
 
     @property
     def running(self) -> bool:
-        """Whether requests meet it: not before `start`, and not after `stop`."""
+        """Whether requests meet it: not before `start` or `play`, and not after `stop`."""
         return self._runs
 
     @property
     def seed(self) -> int | None:
-        """None where there never was any; that of the last one after `stop`."""
+        """None where there never was any, and where a list is played; that of the last one after `stop`."""
         return None if self._now is None else self._now.seed
 
     @property
     def level(self) -> int | None:
-        """1, 2 or 3; None where there never was any."""
+        """1, 2 or 3; None where there never was any, and where a list is played."""
         return None if self._now is None else self._now.level
 
     @property
     def acts(self) -> list[Act]:
-        """What was done since it began, oldest first, the last thousand: `number` and `what`."""
+        """What was done since it began, oldest first, the last thousand: `number`, `what`, and `again` to play it."""
         return [] if self._now is None else self._now.acts
+
+    @property
+    def played(self) -> tuple[ChaosAct, ...] | None:
+        """The list that is played, or was at last; None where a seed decides."""
+        return self._now.given if isinstance(self._now, PlayedChaos) else None
+
+    @property
+    def left(self) -> int:
+        """Acts of the list that have not been done yet; 0 where a seed decides."""
+        return self._now.left if isinstance(self._now, PlayedChaos) else 0
 
     def start(self, seed: int, level: int = 1) -> None:
         """From now on requests meet what the seed decides; another one is over. Raises FaultError."""
-        chaos = Chaos(seed, level)
+        self._go(Chaos(seed, level))
+
+    def play(self, acts: Iterable[ChaosAct]) -> None:
+        """From now on requests meet these acts, each once; what was before is over. Raises FaultError."""
+        self._go(PlayedChaos(acts))
+
+    def _go(self, chaos: Chaos | PlayedChaos) -> None:
         broker = self._runner.running()
         self._runner.call(lambda: self.begin(broker, chaos))
 
@@ -53,7 +71,7 @@ class StubChaos:
         self._runner.call(lambda: broker.set_chaos(None))
         self._runs = False
 
-    def begin(self, broker: Broker, chaos: Chaos) -> None:
+    def begin(self, broker: Broker, chaos: Chaos | PlayedChaos) -> None:
         """In the broker's thread, when it has started."""
         self._now = chaos
         broker.set_chaos(chaos)
@@ -61,13 +79,18 @@ class StubChaos:
 
     def told(self, count: int = 20) -> str:
         """Its seed, and the last things that it did, for people; "" where there was none."""
-        if self._now is None:
+        now = self._now
+        if now is None:
             return ""
-        seed = f"{self._now.seed}:{self._now.level}" if self._now.level != 1 else str(self._now.seed)
-        lines = [f"seed {self._now.seed}, level {self._now.level}: --kafka-stub-chaos-seed {seed} plays it again"]
-        return "\n".join(lines + [str(act) for act in self._now.acts[-count:]])
+        if isinstance(now, PlayedChaos):
+            head = f"a list of {len(now.given)} acts, {now.left} of them to come"
+        else:
+            seed = f"{now.seed}:{now.level}" if now.level != 1 else str(now.seed)
+            head = f"seed {now.seed}, level {now.level}: --kafka-stub-chaos-seed {seed} plays it again"
+        return "\n".join([head, *(str(act) for act in (now.acts[-count:] if count else []))])
 
     def __repr__(self) -> str:
         if self._now is None:
             return "<no chaos>"
-        return f"<chaos of seed {self.seed}, level {self.level}{'' if self._runs else ', stopped'}>"
+        what = f"seed {self.seed}, level {self.level}" if self.played is None else f"{len(self.played)} acts"
+        return f"<chaos of {what}{'' if self._runs else ', stopped'}>"

@@ -28,6 +28,7 @@ from kafkastub.stub.waits import StubWaits
 from kafkawire.errors import KafkaError
 
 if TYPE_CHECKING:
+    from kafkastub.faults import ChaosAct
     from kafkastub.journal import Journal
     from kafkastub.security.tls import ClientCertificate
     from kafkastub.stub.aio import AsyncWaits
@@ -80,7 +81,7 @@ class KafkaStub:
         users: who may come in, with their passwords, by SASL (PLAIN and SCRAM, security.protocol SASL_PLAINTEXT); see
             docs/security.md.
         chaos: a seed: requests meet trouble that every correct client survives, as much of it as `chaos_level` (1, 2 or
-            3) says (docs/chaos.md).
+            3) says; or a list of `ChaosAct`: they meet these (docs/chaos.md).
         snapshot: what it is at first: what `stub.snapshot()` gave, or a file of it (docs/without-sleeps.md). `topics`
             that are there already are left as they are, and so is a `data_dir` with something in it.
         check: whether guarantees are checked from the start, for `stub.check()` (docs/guarantees.md).
@@ -110,7 +111,7 @@ class KafkaStub:
         process: bool = False,
         users: Mapping[str, str] | None = None,
         control_allowed_hosts: Sequence[str] = (),
-        chaos: int | None = None,
+        chaos: int | Sequence[ChaosAct] | None = None,
         chaos_level: int = 1,
         snapshot: Snapshot | str | os.PathLike[str] | None = None,
         control_token: str | None = None,
@@ -138,7 +139,7 @@ class KafkaStub:
             self._snapshot = given(snapshot)
         self._control = StubControl(control_host, control_port, control_allowed_hosts, control_token)
         self._thread = BrokerThread(self._start_broker, self._opened, self._control.close)
-        self._seed = None if chaos is None else stub_arguments.chaos(chaos, chaos_level)
+        self._chaos = None if chaos is None else stub_arguments.chaos(chaos, chaos_level)
         self._journal = KeptJournal(self._thread, journal, journal_entries, stub_arguments.flag(check, "check"))
         self.was_at = ""
         """`HOST:PORT` of the last time that it ran, for those who tell of it afterwards."""
@@ -578,10 +579,8 @@ class KafkaStub:
         self._begin_chaos(broker)
 
     def _begin_chaos(self, broker: Broker) -> None:
-        if self._seed is not None:
-            from kafkastub.faults import Chaos
-
-            self.chaos.begin(broker, Chaos(*self._seed))
+        if self._chaos is not None:
+            self.chaos.begin(broker, self._chaos())
 
     def __repr__(self) -> str:
         if self._thread.broker is not None:

@@ -121,7 +121,9 @@ def _of_broker(hosted: Hosted, state: BrokerState, group: str) -> Iterator[Findi
     if offsets is not None and offsets.partitions[partition_for(group, len(offsets.partitions))].leader < 0:
         yield Finding("stop", "No node coordinates the group: the one that did is stopped.", "node", "")
     if hosted.chaos.running:
-        yield Finding("look", f"Chaos is on, with seed {hosted.chaos.seed}.", "chaos", str(hosted.chaos.seed))
+        seed = hosted.chaos.seed
+        what = "with a list of acts" if seed is None else f"with seed {seed}"
+        yield Finding("look", f"Chaos is on, {what}.", "chaos", "acts" if seed is None else str(seed))
 
 
 # -- the group ---------------------------------------------------------------------------------------------------

@@ -78,6 +78,11 @@ class Action(Protocol):
     def holds(self) -> Holds | None: ...
 
     @property
+    def later(self) -> Callable[[Callable[[], None]], None] | None:
+        """Is given what lets the request arrive after all, behind the one that is served then; its answer goes to
+        nobody. Its connection has ended long since: nothing else of the action counts."""
+
+    @property
     def ending(self) -> Ending: ...
 
     @property
@@ -179,7 +184,11 @@ class FaultInjector:
             self.fired[name] = self.fired.get(name, 0) + 1
         faulted = Faulted(action)
         work = partial(self._work, faulted, Exchange(route, context, request), inner)
-        if action.hold == "before":
+        if action.later is not None:
+            unheard = partial(self._unheard, context, request, inner, name)
+            action.later(partial(self._soon, partial(self._late, context, unheard)))
+            faulted.complete(NOTHING)
+        elif action.hold == "before":
             self._hold(faulted, route, context, partial(self._late, context, work))
         elif action.before_ms > 0:
             faulted.timer = self._loop.call_later(action.before_ms / 1000, self._late, context, work)
@@ -200,6 +209,16 @@ class FaultInjector:
         work()
         if self._dispatcher.state.dirty:
             self._rearm()
+
+    def _soon(self, work: Callable[[], None]) -> None:
+        self._loop.call_soon(work)
+
+    def _unheard(self, context: RequestContext, request: Any, inner: Handler, fault: str) -> None:
+        """Do the work of a request that the network has held back."""
+        try:
+            inner(context, request)
+        except Exception:
+            self._dispatcher.state.log.exception("a request that came late failed", fault=fault)
 
     def _work(self, faulted: Faulted, exchange: Exchange, inner: Handler) -> None:
         outcome: Outcome

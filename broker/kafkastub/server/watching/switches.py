@@ -62,7 +62,7 @@ class ChaoticPlan:
             action = self._rules.match(route, context, request)
             if action is not None:
                 return action
-        return self._chaos.match(route, request) if self._chaos.concerns(route.key) else None
+        return self._chaos.match(route, request, context) if self._chaos.concerns(route.key) else None
 
     def never_matches(self, route: Any, request: Any) -> bool:
         if self._chaos.concerns(route.key):

@@ -26,6 +26,7 @@ from kafkastub.stub.thread import BrokerThread
 
 if TYPE_CHECKING:
     from kafkastub.client import Client
+    from kafkastub.faults import ChaosAct
     from kafkastub.journal import Journal
     from kafkastub.server.broker import Broker
     from kafkastub.stub.chaos import StubChaos
@@ -86,7 +87,7 @@ class KafkaProxy:
         control_host: str = "127.0.0.1",
         control_allowed_hosts: Sequence[str] = (),
         control_token: str | None = None,
-        chaos: int | None = None,
+        chaos: int | Sequence[ChaosAct] | None = None,
         chaos_level: int = 1,
         keep_bytes: int = MOST,
         drain: float = 0.5,
@@ -104,7 +105,7 @@ class KafkaProxy:
             raise ValueError(f"keep_bytes={keep_bytes!r} is refused: a number of bytes from 1 on is wanted")
         self._keep_bytes = keep_bytes
         self._journal_bytes, self._hides_records = journal_bytes, hide_records
-        self._seed = None if chaos is None else stub_arguments.chaos(chaos, chaos_level)
+        self._chaos = None if chaos is None else stub_arguments.chaos(chaos, chaos_level)
         from kafkastub.stub.in_front.control import ProxyControl
 
         self._control = ProxyControl(control_host, control_port, control_allowed_hosts, control_token)
@@ -319,10 +320,8 @@ class KafkaProxy:
     async def _opened(self, proxy: Proxy) -> None:
         broker = cast("Broker", proxy)
         self._journal.keep(broker)
-        if self._seed is not None:
-            from kafkastub.faults import Chaos
-
-            self.chaos.begin(broker, Chaos(*self._seed))
+        if self._chaos is not None:
+            self.chaos.begin(broker, self._chaos())
         if self._control.is_wanted:
             await self._control.open(proxy, faults=self.faults, chaos=self.chaos, ring=self._journal.ring)
 
