@@ -5,6 +5,7 @@
     load_rules    rules from a YAML file
     Chaos         trouble that every correct client survives, decided by a seed
     ChaosAct      one thing that it does; PlayedChaos does a list of them, without a seed
+    Shrinker      makes such a list smaller as long as a test still fails with it
 
 A request meets at most one fault: of all rules that are due, the one that was added first. Every rule counts every
 request that it matches, whoever takes it, so that rules do not change each other's "n-th".
@@ -17,6 +18,7 @@ from kafkastub.faults.holds import HeldRequest, Holds
 from kafkastub.faults.plan import Action, Armed, Plan
 from kafkastub.faults.played import PlayedChaos
 from kafkastub.faults.rules import FaultError, FaultRule
+from kafkastub.faults.shrinking import Shrinker, Smallest
 
 __all__ = [
     "Act",
@@ -30,5 +32,7 @@ __all__ = [
     "Holds",
     "Plan",
     "PlayedChaos",
+    "Shrinker",
+    "Smallest",
     "load_rules",
 ]

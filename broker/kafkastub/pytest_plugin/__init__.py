@@ -27,10 +27,12 @@ from kafkastub.pytest_plugin.options import (
     guarantees,
     journal_lines,
     real_cluster,
+    shrinking,
     troubles,
     wanted_by_marker,
     wanted_by_options,
 )
+from kafkastub.pytest_plugin.runs import CHAOS, DONE, INSTEAD, is_again, note
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,7 +53,6 @@ _LEFT: pytest.StashKey[Leftovers] = pytest.StashKey()
 """Of a session: what tests have left on `kafka_stub_server`."""
 
 _STUB, _SERVER, _FACTORY = "kafka_stub", "kafka_stub_server", "kafka_stub_factory"
-_CHAOS = "_kafka_stub_chaos"
 _SEEDED = "kafka_stub_seeded"
 
 
@@ -73,6 +74,11 @@ def pytest_configure(config: pytest.Config) -> None:
         from kafkastub.pytest_plugin.report import Reporter
 
         config.pluginmanager.register(Reporter(config, wanted, fixtures), "kafkastub-report")
+    bounds = shrinking(config)
+    if bounds is not None:
+        from kafkastub.pytest_plugin.shrink import Shrinking
+
+        config.pluginmanager.register(Shrinking(*bounds), "kafkastub-shrink")
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -105,7 +111,9 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """A failure shows what the brokers were asked last."""
     report = yield
-    if report.failed and "kafkastub.stub.started" in sys.modules and _BEGAN in item.stash:
+    if report.failed and call.excinfo is not None:
+        note(item, call.excinfo)
+    if report.failed and not is_again(item) and "kafkastub.stub.started" in sys.modules and _BEGAN in item.stash:
         from kafkastub.pytest_plugin.failure import of_brokers
 
         fixtures, began = item.config.stash[_FIXTURES], item.stash[_BEGAN]
@@ -118,13 +126,13 @@ def pytest_runtest_makereport(
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """A test that is to meet chaos of several seeds runs once with each."""
-    if _CHAOS in metafunc.fixturenames:
+    if CHAOS in metafunc.fixturenames:
         try:
             found = troubles(metafunc.config, metafunc.definition.iter_markers(MARKER))
         except pytest.UsageError:  # is told by the test's fixture, and holds no other test up
             return
         if found is not None:
-            metafunc.parametrize(_CHAOS, found, indirect=True, ids=[one.id for one in found])
+            metafunc.parametrize(CHAOS, found, indirect=True, ids=[one.id for one in found])
 
 
 @pytest.fixture
@@ -133,7 +141,7 @@ def _kafka_stub_chaos(request: pytest.FixtureRequest) -> Trouble | None:
     if not hasattr(request, "param"):
         troubles(request.config, request.node.iter_markers(MARKER))
         return None
-    given: Trouble = request.param
+    given: Trouble = request.node.stash.get(INSTEAD, request.param)
     return given
 
 
@@ -152,12 +160,14 @@ def kafka_stub(request: pytest.FixtureRequest, _kafka_stub_chaos: Trouble | None
             _is_of(request, proxy, _STUB)
             _is_checked(request, proxy, wanted)
             yield proxy
+            _note_acts(request, proxy)
         return
     chaos = {} if _kafka_stub_chaos is None else _kafka_stub_chaos.arguments
     with wanted.stub(**chaos) as stub:
         _is_of(request, stub, _STUB)
         _is_checked(request, stub, wanted)
         yield stub
+        _note_acts(request, stub)
 
 
 @pytest.fixture(scope="session")
@@ -362,6 +372,12 @@ def _is_checked(request: pytest.FixtureRequest, stub: KafkaStub, wanted: Wanted)
     names = guarantees(wanted.check)
     if names is not None:
         request.node.stash.setdefault(_CHECKED, []).append((stub, names))
+
+
+def _note_acts(request: pytest.FixtureRequest, stub: KafkaStub) -> None:
+    """What chaos has done, for those who make it smaller."""
+    if "chaos" in vars(stub):
+        request.node.stash[DONE] = stub.chaos.acts, stub.chaos.forgotten
 
 
 def _real(request: pytest.FixtureRequest, bootstrap: str, wanted: Wanted, chaos: Trouble | None = None) -> Any:

@@ -32,6 +32,11 @@ QUICK_HEARTBEATS["group.streams."]["group.streams.initial.rebalance.delay.ms"] =
 """And a new streams group waits for more members, for 3 s."""
 
 
+LEAST_RUNS: Final = 9
+"""Of a test that is made smaller: three times it is played before and behind."""
+_LONGEST_SHRINKING: Final = 86_400.0
+
+
 @dataclass(frozen=True)
 class Wanted:
     """A broker as options and markers describe it; None is the stub's own default."""
@@ -71,7 +76,7 @@ class Wanted:
                 raise pytest.UsageError("@pytest.mark.kafka_stub takes keywords only, for example topics={'orders': 3}")
             said = {name: value for name, value in marker.kwargs.items() if value is not None}
             if "topics" in said:
-                said["topics"] = {**wanted.topics, **_topics(said["topics"])}
+                said["topics"] = {**wanted.topics, **as_topics(said["topics"])}
             if "config" in said:
                 if not isinstance(said["config"], Mapping):
                     raise pytest.UsageError(
@@ -137,6 +142,18 @@ def add_options(parser: pytest.Parser) -> None:
         help="play that chaos, whatever markers say, in every test with kafka_stub (docs/chaos.md)",
     )
     group.addoption(
+        "--kafka-stub-shrink",
+        action="store_true",
+        help="run a test that fails under chaos again, with fewer and simpler acts, and show the smallest trouble as a "
+        "test file (docs/chaos.md)",
+    )
+    group.addoption(
+        "--kafka-stub-shrink-runs", type=int, default=200, metavar="N", help="so often at most, each test (200)"
+    )
+    group.addoption(
+        "--kafka-stub-shrink-seconds", type=float, default=300.0, metavar="S", help="so long at most, each test (300)"
+    )
+    group.addoption(
         "--kafka-stub-bootstrap",
         metavar="HOST:PORT",
         help="run the tests through a proxy in front of this cluster (or KAFKA_STUB_BOOTSTRAP); what needs the stub is "
@@ -176,6 +193,20 @@ def real_cluster(config: pytest.Config) -> str | None:
 def command_config(config: pytest.Config) -> str | None:
     """The file that says how that cluster is reached."""
     return config.getoption("--kafka-stub-command-config") or os.environ.get("KAFKA_STUB_COMMAND_CONFIG") or None
+
+
+def shrinking(config: pytest.Config) -> tuple[int, float] | None:
+    """How often, and for how many seconds, a test that fails is run again; None: not at all. Raises UsageError."""
+    if not config.getoption("--kafka-stub-shrink"):
+        return None
+    runs, seconds = config.getoption("--kafka-stub-shrink-runs"), config.getoption("--kafka-stub-shrink-seconds")
+    if runs < LEAST_RUNS:
+        raise pytest.UsageError(f"--kafka-stub-shrink-runs {runs}: {LEAST_RUNS} at least, for the replays")
+    if not 0 < seconds <= _LONGEST_SHRINKING:
+        raise pytest.UsageError(f"--kafka-stub-shrink-seconds {seconds:g}: more than 0, and a day at most")
+    if config.getoption("usepdb", False):
+        raise pytest.UsageError("--kafka-stub-shrink and --pdb cannot go together: a test is run again and again")
+    return runs, seconds
 
 
 def journal_lines(config: pytest.Config) -> int:
@@ -335,7 +366,7 @@ def _entry(text: str) -> tuple[str, str]:
     return key.strip(), value.strip()
 
 
-def _topics(topics: Any) -> Mapping[str, int]:
+def as_topics(topics: Any) -> Mapping[str, int]:
     """A mapping as it is; a list of names as topics of one partition."""
     if isinstance(topics, Mapping):
         return topics

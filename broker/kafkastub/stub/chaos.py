@@ -44,6 +44,11 @@ class StubChaos:
         return [] if self._now is None else self._now.acts
 
     @property
+    def forgotten(self) -> int:
+        """Acts before these, of which nothing is known any more."""
+        return 0 if self._now is None else self._now.forgotten
+
+    @property
     def played(self) -> tuple[ChaosAct, ...] | None:
         """The list that is played, or was at last; None where a seed decides."""
         return self._now.given if isinstance(self._now, PlayedChaos) else None
