@@ -46,20 +46,21 @@ def lost_by(
     """
     config = {**CONFIG, **HEARTBEATS}
     with front(topics={"orders": PARTITIONS, "confirmed": 1}, config=config, chaos=seed, chaos_level=LEVEL) as stub:
-        _order(stub, 0, COUNT)
+        order(stub, 0, COUNT)
         with working(worker, stub.bootstrap_servers):
-            _all_committed(stub)
+            all_committed(stub)
             over = time.monotonic() + grace
-            until(lambda: not _left(stub) or time.monotonic() > over, "the end of the grace", 2 * SECONDS)
-        return _left(stub)
+            until(lambda: not left(stub) or time.monotonic() > over, "the end of the grace", 2 * SECONDS)
+        return left(stub)
 
 
-def _order(stub: KafkaStub, first: int, count: int) -> None:
+def order(stub: KafkaStub, first: int, count: int) -> None:
+    """So many orders, from that number on."""
     for number in range(first, first + count):
         stub.produce("orders", str(number), partition=number % PARTITIONS)
 
 
-def _all_committed(stub: KafkaStub) -> None:
+def all_committed(stub: KafkaStub) -> None:
     """Where a worker rests before that, it gets more orders: with those it commits the ones that it has forgotten."""
     deadline = time.monotonic() + SECONDS
     while True:
@@ -69,9 +70,10 @@ def _all_committed(stub: KafkaStub) -> None:
             if time.monotonic() > deadline:
                 behind.add_note(stub.chaos.told())
                 raise
-            _order(stub, len(stub.records("orders")), PARTITIONS)
+            order(stub, len(stub.records("orders")), PARTITIONS)
 
 
-def _left(stub: KafkaStub) -> set[bytes | None]:
+def left(stub: KafkaStub) -> set[bytes | None]:
+    """The orders that are not confirmed."""
     ordered, confirmed = ({record.value for record in stub.records(topic)} for topic in ("orders", "confirmed"))
     return ordered - confirmed

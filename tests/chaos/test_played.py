@@ -223,7 +223,7 @@ def test_over_http_and_by_command(tmp_path: Path) -> None:
             shown = http.good("GET", "/v1/chaos")
             assert [act["again"] for act in shown["acts"]] == wanted
             assert (shown["left"], shown["seed"]) == (0, None)
-            assert "one of seed and acts" in http.refusal("PUT", "/v1/chaos", {"acts": wanted, "seed": 1})
+            assert "one of seed, acts and scenario" in http.refusal("PUT", "/v1/chaos", {"acts": wanted, "seed": 1})
             assert "nth=0" in http.refusal("PUT", "/v1/chaos", {"acts": [{**wanted[0], "nth": 0}]})
         file = tmp_path / "acts.json"
         file.write_text(json.dumps(wanted))

@@ -99,4 +99,7 @@ class Chaos(Protocol):
     def play(self, acts: Iterable[ChaosAct]) -> None:
         """Raises FaultError."""
 
+    def scenario(self, name: str) -> None:
+        """Raises FaultError."""
+
     def stop(self) -> None: ...

@@ -5,6 +5,7 @@
     load_rules    rules from a YAML file
     Chaos         trouble that every correct client survives, decided by a seed
     ChaosAct      one thing that it does; PlayedChaos does a list of them, without a seed
+    SCENARIOS     such lists with a name, which correct clients do not survive
     Shrinker      makes such a list smaller as long as a test still fails with it
 
 A request meets at most one fault: of all rules that are due, the one that was added first. Every rule counts every
@@ -18,9 +19,11 @@ from kafkastub.faults.holds import HeldRequest, Holds
 from kafkastub.faults.plan import Action, Armed, Plan
 from kafkastub.faults.played import PlayedChaos
 from kafkastub.faults.rules import FaultError, FaultRule
+from kafkastub.faults.scenarios import SCENARIOS, Scenario, scenario_acts
 from kafkastub.faults.shrinking import Shrinker, Smallest
 
 __all__ = [
+    "SCENARIOS",
     "Act",
     "Action",
     "Armed",
@@ -32,7 +35,9 @@ __all__ = [
     "Holds",
     "Plan",
     "PlayedChaos",
+    "Scenario",
     "Shrinker",
     "Smallest",
     "load_rules",
+    "scenario_acts",
 ]

@@ -64,6 +64,7 @@ class ChaosAct:
             session is not told that there is none), the next one that can.
         client_id: of those alone whose client id matches, a glob pattern: "payments-*".
         transactional_id: of those alone that name it.
+        committed: of EndTxn: those alone that commit, or that abort.
 
     What happens; one of:
         error: a name, "NOT_COORDINATOR"; one that Kafka gives to that API when leaders and coordinators move.
@@ -94,6 +95,7 @@ class ChaosAct:
     node: int | None = field(default=None, kw_only=True)
     client_id: str | None = field(default=None, kw_only=True)
     transactional_id: str | None = field(default=None, kw_only=True)
+    committed: bool | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         _known_api(self.api)
@@ -110,6 +112,8 @@ class ChaosAct:
                 _whole(name, getattr(self, name), 0, 1 << 31)
         if self.delay_ms is not None:
             _whole("delay_ms", self.delay_ms, 1, LONGEST_MS)
+        if self.committed is not None and not (isinstance(self.committed, bool) and self.key is ApiKey.END_TXN):
+            raise FaultError(f"committed={self.committed!r} is refused: EndTxn has it, and it is True or False")
         self._check_error()
         self._check_ending()
         self._check_move()
@@ -163,14 +167,11 @@ class ChaosAct:
         """Where it moves, as far as it is said."""
         return {name: getattr(self, name) for name in _TARGETS if getattr(self, name) is not None}
 
-    @property
-    def is_particular(self) -> bool:
-        """Whether it is for requests of somebody alone."""
-        return self.client_id is not None or self.transactional_id is not None
-
     def concerns(self, request: Any, client_id: str | None) -> bool:
         """Whether it is for such a request."""
         if self.transactional_id not in (None, transaction_of(request)):
+            return False
+        if self.committed is not None and bool(getattr(request, "committed", None)) is not self.committed:
             return False
         return self.client_id is None or (
             client_id is not None and re.match(translate(self.client_id), client_id) is not None

@@ -32,6 +32,10 @@ InSession = Callable[[Any, Any], Iterable[tuple[str, bytes, int]]]
 """(context, Fetch request) -> (topic, its id, partition) for what its fetch session asks for without naming it."""
 
 
+Arrive = Callable[[Callable[[], None]], None]
+"""Lets a request arrive that was held back, and calls what it is given when its work is done."""
+
+
 @dataclass(frozen=True, slots=True)
 class Action:
     """What `server.watching.faults` carries out; the fields are explained there."""
@@ -48,7 +52,7 @@ class Action:
     cut_at: int = 0
     hold: Literal["before", "after"] | None = None
     holds: Holds | None = None
-    later: Callable[[Callable[[], None]], None] | None = None
+    later: Callable[[Arrive], None] | None = None
 
 
 class Armed:

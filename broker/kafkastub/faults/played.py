@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from kafkastub.faults.acts import KEYS, ChaosAct, acts_of, transaction_of
 from kafkastub.faults.chaos import Doing, Move
-from kafkastub.faults.plan import Action
+from kafkastub.faults.plan import Action, Arrive
 from kafkastub.faults.trouble import FAULT, LOST_BEHIND, action, joins, leaves, may_be_told
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode
@@ -40,7 +41,7 @@ class PlayedChaos(Doing):
             self._due.setdefault(act.key, []).append(_Due(act))
         for due in self._due.values():
             due.sort(key=lambda one: one.act.nth)
-        self._held_back: list[tuple[ApiKey, str | None, ChaosAct, Callable[[], None]]] = []
+        self._held_back: list[tuple[ApiKey, str | None, ChaosAct, Arrive]] = []
         self._waited_for: set[ApiKey] = {KEYS[act.behind] for act in self.given if act.behind is not None}
         """APIs behind whose requests something may arrive."""
 
@@ -56,11 +57,17 @@ class PlayedChaos(Doing):
     def match(self, route: Any, request: Any, context: Any = None) -> Action | None:
         """What happens to this request (`Plan.match`)."""
         key: ApiKey = route.key
-        if self._held_back:
-            self._let_arrive(key, transaction_of(request))
-        due = self._due.get(key)
-        if due is None:
-            return None
+        late = self._arriving(key, transaction_of(request)) if self._held_back else None
+        taken = self._taken(key, route.version, request, context) if key in self._due else None
+        if taken is None:
+            return None if late is None else Action(fault=FAULT, rewrite=partial(_behind, late))
+        if late is not None:  # it has to go somewhere else itself
+            late()
+        return self._begin(taken, key, request)
+
+    def _taken(self, key: ApiKey, version: int, request: Any, context: Any) -> _Due | None:
+        """The act that this request meets; what is to move behind it is said."""
+        due = self._due[key]
         client_id = getattr(context, "client_id", None)
         taken: _Due | None = None
         moving = []
@@ -73,16 +80,15 @@ class PlayedChaos(Doing):
                 continue
             if act.moves is not None:
                 moving.append(one)
-            elif taken is None and _may_happen(act, route.version, request):
+            elif taken is None and _may_happen(act, version, request):
                 taken = one
         for one in moving:
             due.remove(one)
             if self._move is not None:
                 self._move(Move(one.act.moves or "", 0.0, 0.0, (one.act.api, one.seen), one.act))
-        if taken is None:
-            return None
-        due.remove(taken)
-        return self._begin(taken, key, request)
+        if taken is not None:
+            due.remove(taken)
+        return taken
 
     def _begin(self, taken: _Due, key: ApiKey, request: Any) -> Action:
         act = replace(taken.act, nth=taken.seen)
@@ -99,23 +105,34 @@ class PlayedChaos(Doing):
             again.seen = move.at[1]
             self._due[move.act.key].insert(0, again)
 
-    def _holds(self, act: ChaosAct, request: Any) -> Callable[[Callable[[], None]], None]:
+    def _holds(self, act: ChaosAct, request: Any) -> Callable[[Arrive], None]:
         assert act.behind is not None
         behind, named = KEYS[act.behind], transaction_of(request)
 
-        def hold(arrive: Callable[[], None]) -> None:
+        def hold(arrive: Arrive) -> None:
             self._held_back.append((behind, named, act, arrive))
 
         return hold
 
-    def _let_arrive(self, key: ApiKey, named: str | None) -> None:
-        """What was held back until such a request came arrives behind its work."""
+    def _arriving(self, key: ApiKey, named: str | None) -> Callable[[], None] | None:
+        """What was held back until such a request came: to be called behind its work."""
         meant = [one for one in self._held_back if one[:2] == (key, named)]
+        if not meant:
+            return None
         for one in meant:
             self._held_back.remove(one)
-            *_, act, arrive = one
-            self.done(f"{act.api} #{act.nth} arrives, behind {act.behind}")
-            arrive()
+
+        def arrive() -> None:
+            for *_, act, go in meant:
+                go(partial(self.done, f"{act.api} #{act.nth} has arrived, behind {act.behind}"))
+
+        return arrive
+
+
+def _behind(arrive: Callable[[], None], answer: Any) -> Any:
+    """The work is done: this is the answer to it."""
+    arrive()
+    return answer
 
 
 def _may_happen(act: ChaosAct, version: int, request: Any) -> bool:

@@ -87,12 +87,18 @@ class Shrinker:
             self._tries, self._confirmed = REPLAYS, 1
         self._kept = [every]
         ended = ""
-        try:
-            if not self._better(()):
-                self._rounds()
-        except _Over as over:
-            ended = str(over)
-        return self._replayed(len(every), ended)
+        while True:
+            try:
+                if not self._better(()):
+                    self._rounds()
+            except _Over as over:
+                ended = str(over)
+            was = self._kept[-1]
+            found = self._replayed(len(every), ended)
+            if found.acts == was or found.ended or self._tries > 1 or self._confirmed >= REPLAYS:
+                return found
+            self._confirmed += 1  # luck has led astray: from here again, and more slowly
+            self._known.clear()
 
     def _rounds(self) -> None:
         while True:
@@ -148,13 +154,18 @@ class Shrinker:
         return self._fails(acts)
 
     def _replayed(self, given: int, ended: str) -> Smallest:
-        """Play the result again. One that fails no more was luck: then the one before is it."""
+        """Play the result again. Where one that should fail each time does not, the one before may be it."""
+        best, most = self._kept[-1], -1
         while True:
-            acts = self._kept.pop()
+            acts = self._kept[-1]
             failed = sum(self._run(acts) for _ in range(REPLAYS))
-            over = self._runs + REPLAYS > self._most_runs or not self._kept
-            if failed or over:
-                return self._result(acts, given, failed, REPLAYS, ended)
+            if failed > most:
+                best, most = acts, failed
+            enough = failed == REPLAYS or (failed > 0 and self._tries > 1)
+            spent = self._runs + REPLAYS > self._most_runs or self._now() - self._began >= self._most_seconds
+            if enough or spent or len(self._kept) == 1:
+                return self._result(best, given, most, REPLAYS, ended)
+            self._kept.pop()
 
     def _result(self, acts: Acts, given: int, failed: int, replayed: int, ended: str) -> Smallest:
         return Smallest(acts, given, self._runs, self._now() - self._began, failed, replayed, ended)

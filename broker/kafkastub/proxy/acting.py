@@ -30,7 +30,7 @@ class Faulty:
         self._route = route
         self._header = header
         self._request = request
-        self.is_local = not action.work
+        self.is_local = not action.work or action.later is not None
         self._client: Client
         self._pending: Pending
         self._frame = b""
@@ -49,6 +49,8 @@ class Faulty:
         self.taken = taken
         action = self._action
         client.pending.append(pending)
+        if action.later is not None:
+            action.later(client.owner.arriving(client.info.node_id, frame))
         if action.hold == "before":
             self._hold(self._work)
         elif action.before_ms > 0:
@@ -79,7 +81,7 @@ class Faulty:
         self._begun = True
         if self._done:
             return
-        if not self._action.work:
+        if self.is_local:
             if self._client.pending[0] is self._pending:
                 self.reached()
             return

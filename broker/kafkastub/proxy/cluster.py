@@ -62,6 +62,15 @@ class Cluster:
             answer = client.ask(MetadataRequest(topics=None, allow_auto_topic_creation=False))
         return {topic.topic_id: topic.name for topic in answer.topics if topic.name}
 
+    def send(self, host: str, port: int, frame: bytes) -> None:
+        """Send a request, its size included, and wait for the beginning of its answer. Raises OSError."""
+        stream = connector(self._upstream)(host, port, 10)
+        try:
+            stream.sendall(frame)
+            stream.recv(1)
+        finally:
+            stream.close()
+
     def end_a_session(self, pick: Pick) -> tuple[str, str, int] | None:
         """Throw a member out of its group, as an administrator does: in words, its group, and which one of that; None
         where there is none. Raises ClientError."""

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from kafkastub.proxy.cluster import Pick
     from kafkastub.proxy.under_way import Acting, Pending
     from kafkastub.security.tls import Tls
+    from kafkastub.server.watching.faults import Arrive
 
 _MOST_ROUTES: Final = 4096
 """Versions of APIs that are remembered while nobody has them; those that there are, always."""
@@ -104,6 +105,8 @@ class Proxy:
         self._limiter = RateLimiter()
         self._journal: DiskJournal | None = None
         self._mover: Mover | None = None
+        self._late: set[asyncio.Task[None]] = set()
+        """Requests that the network had held back, on their way."""
         self._names: OrderedDict[bytes, str] = OrderedDict()
         self._learnt: deque[tuple[int, bytes]] = deque()
         self._learnt_bytes = 0
@@ -460,6 +463,26 @@ class Proxy:
         for client in there:
             client.transport.abort()
         return len(there)
+
+    def arriving(self, node_id: int, frame: bytes) -> Arrive:
+        """What sends a frame, its size included, to a node, over a connection of its own."""
+
+        def arrive(done: Callable[[], None]) -> None:
+            task = self.loop.create_task(self._arrive(node_id, frame, done))
+            self._late.add(task)
+            task.add_done_callback(self._late.discard)
+
+        return arrive
+
+    async def _arrive(self, node_id: int, frame: bytes, done: Callable[[], None]) -> None:
+        place = next((one for one in self._places if one.node_id == node_id), None)
+        if place is None or not self.cluster.may_ask:
+            return
+        try:
+            await asyncio.to_thread(self.cluster.send, place.host, place.port, frame)
+            done()
+        except OSError as error:
+            self.log.warning("a request that came late has not arrived", node=node_id, why=str(error))
 
     async def end_a_session(self, pick: Pick) -> tuple[str, str, int] | None:
         """Throw a member out of its group; in words, its group and which one, None where there is none, or the cluster

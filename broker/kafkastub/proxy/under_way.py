@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from kafkastub.journal.ring import Outcome
     from kafkastub.proxy.room import Room
     from kafkastub.proxy.routes import Route
+    from kafkastub.server.watching.faults import Arrive
 
 
 class Pending:
@@ -79,6 +80,8 @@ class Around(Protocol):
 
     @property
     def watch(self) -> Watch | None: ...
+    def arriving(self, node_id: int, frame: bytes) -> Arrive:
+        """What lets a request arrive that the network has held back, at that node; its answer goes to nobody."""
 
 
 class Client(Protocol):

@@ -51,7 +51,7 @@ class Wanted:
     as_version: str | None = None
     nodes: int | None = None
     chaos: Any = None
-    """A seed, or several: the test runs once with each; or a list of `ChaosAct`."""
+    """A seed, or several: the test runs once with each; a list of `ChaosAct`; a scenario's name."""
     chaos_level: int = 1
     check: Any = None
     """Whether a test that passes fails where `stub.check()` finds something: True, or names of guarantees."""
@@ -271,12 +271,14 @@ class Trouble:
     level: int = 1
     acts: tuple[Any, ...] | None = None
     """In the place of a seed: `ChaosAct`s."""
+    name: str = "acts"
+    """Of the acts: the scenario that they are."""
 
     @property
     def id(self) -> str:
         """In the name of a test."""
         if self.acts is not None:
-            return "chaos-acts"
+            return f"chaos-{self.name}"
         return f"chaos-{self.seed}" + (f":{self.level}" if self.level != 1 else "")
 
     @property
@@ -296,15 +298,27 @@ def troubles(config: pytest.Config, markers: Iterable[pytest.Mark]) -> list[Trou
     wanted = Wanted().narrowed(markers)
     if wanted.chaos is None:
         return None
+    if isinstance(wanted.chaos, str):
+        return [_scenario(wanted.chaos)]
     several = [wanted.chaos] if isinstance(wanted.chaos, int) else list(wanted.chaos)
     if several and "kafkastub.faults.acts" in sys.modules and _has_acts(several):
         return [Trouble(acts=tuple(several))]
     if not several or not all(isinstance(seed, int) and not isinstance(seed, bool) and seed >= 0 for seed in several):
         raise pytest.UsageError(
             f"@pytest.mark.kafka_stub(chaos={wanted.chaos!r}): a seed is wanted, or several: range(20); or a list of "
-            "ChaosAct"
+            "ChaosAct, or a scenario's name"
         )
     return [Trouble(seed, wanted.chaos_level) for seed in several]
+
+
+def _scenario(name: str) -> Trouble:
+    """Raises pytest.UsageError where there is none of that name."""
+    from kafkastub.faults import FaultError, scenario_acts
+
+    try:
+        return Trouble(acts=scenario_acts(name), name=name)
+    except FaultError as error:
+        raise pytest.UsageError(f"@pytest.mark.kafka_stub(…): {error}") from None
 
 
 def _has_acts(several: list[Any]) -> bool:

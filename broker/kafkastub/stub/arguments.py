@@ -219,10 +219,12 @@ def shortened(number: int) -> str:
 
 
 def chaos(given: object, level: object) -> Callable[[], Chaos | PlayedChaos]:
-    """What makes the chaos of a seed and a level, or of a list of acts. Raises FaultError."""
-    from kafkastub.faults import Chaos, PlayedChaos
+    """What makes the chaos of a seed and a level, of a list of acts, or of a scenario. Raises FaultError."""
+    from kafkastub.faults import Chaos, PlayedChaos, scenario_acts
 
     make: Callable[[], Chaos | PlayedChaos]
+    if isinstance(given, str):
+        given = scenario_acts(given)
     if isinstance(given, list | tuple):
         make = partial(PlayedChaos, tuple(given))
     else:

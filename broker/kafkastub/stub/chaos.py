@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kafkastub.faults import Chaos, PlayedChaos
+from kafkastub.faults import Chaos, PlayedChaos, scenario_acts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -65,6 +65,12 @@ class StubChaos:
     def play(self, acts: Iterable[ChaosAct]) -> None:
         """From now on requests meet these acts, each once; what was before is over. Raises FaultError."""
         self._go(PlayedChaos(acts))
+
+    def scenario(self, name: str, nth: int = 1, transactional_id: str | None = None) -> None:
+        """From now on the so-manieth request that the scenario is for, of that transactional id alone, comes late, as
+        docs/chaos.md has it: trouble that Kafka's protocol allows, and that correct clients do not survive. What was
+        before is over. Raises FaultError for a name that is none of `kafkastub.faults.SCENARIOS`."""
+        self.play(scenario_acts(name, nth, transactional_id))
 
     def _go(self, chaos: Chaos | PlayedChaos) -> None:
         broker = self._runner.running()

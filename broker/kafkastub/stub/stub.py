@@ -81,7 +81,7 @@ class KafkaStub:
         users: who may come in, with their passwords, by SASL (PLAIN and SCRAM, security.protocol SASL_PLAINTEXT); see
             docs/security.md.
         chaos: a seed: requests meet trouble that every correct client survives, as much of it as `chaos_level` (1, 2 or
-            3) says; or a list of `ChaosAct`: they meet these (docs/chaos.md).
+            3) says; or a list of `ChaosAct`, or the name of a scenario: they meet these (docs/chaos.md).
         snapshot: what it is at first: what `stub.snapshot()` gave, or a file of it (docs/without-sleeps.md). `topics`
             that are there already are left as they are, and so is a `data_dir` with something in it.
         check: whether guarantees are checked from the start, for `stub.check()` (docs/guarantees.md).
@@ -111,7 +111,7 @@ class KafkaStub:
         process: bool = False,
         users: Mapping[str, str] | None = None,
         control_allowed_hosts: Sequence[str] = (),
-        chaos: int | Sequence[ChaosAct] | None = None,
+        chaos: int | str | Sequence[ChaosAct] | None = None,
         chaos_level: int = 1,
         snapshot: Snapshot | str | os.PathLike[str] | None = None,
         control_token: str | None = None,

@@ -33,6 +33,7 @@ class ActBody(Body):
     node: StrictInt | None = None
     client_id: str | None = None
     transactional_id: str | None = None
+    committed: bool | None = Field(None, description="of EndTxn: those alone that commit, or that abort")
 
 
 class Wanted(Body):
@@ -45,6 +46,7 @@ class Wanted(Body):
         1, ge=1, le=3, description="1: errors and late answers; 2: lost ones, moves; 3: nodes, too"
     )
     acts: list[ActBody] | None = Field(None, max_length=MOST_ACTS, description="in the place of a seed: each once")
+    scenario: str | None = Field(None, description="in the place of a seed: a name (docs/chaos.md)")
 
 
 class ActInfo(BaseModel):
@@ -52,7 +54,7 @@ class ActInfo(BaseModel):
 
     number: int
     what: str
-    again: dict[str, str | int] | None = Field(description="as one of `acts`, to be played again")
+    again: dict[str, str | int | bool] | None = Field(description="as one of `acts`, to be played again")
 
 
 class ChaosInfo(BaseModel):
@@ -94,11 +96,13 @@ def routes(hosted: Hosted) -> Endpoints:
     @router.put("", summary="From now on requests meet what the seed decides, or the acts; another one is over")
     async def start(wanted: Wanted) -> ChaosInfo:
         hosted.running()
-        if (wanted.seed is None) == (wanted.acts is None):
-            raise Problem(400, "one of seed and acts is wanted")
+        if sum(one is not None for one in (wanted.seed, wanted.acts, wanted.scenario)) != 1:
+            raise Problem(400, "one of seed, acts and scenario is wanted")
         try:
             if wanted.acts is not None:
                 hosted.chaos.play([ChaosAct.from_dict(act.model_dump(exclude_none=True)) for act in wanted.acts])
+            elif wanted.scenario is not None:
+                hosted.chaos.scenario(wanted.scenario)
             elif wanted.seed is not None:
                 hosted.chaos.start(wanted.seed, wanted.level)
         except FaultError as error:

@@ -24,6 +24,8 @@ from kafkawire.errors import ErrorCode
 from kafkawire.schema import Message
 
 Ending = Literal["answer", "close", "cut", "silence"]
+Arrive = Callable[[Callable[[], None]], None]
+"""Lets a request arrive that was held back, and calls what it is given when its work is done."""
 
 
 class Action(Protocol):
@@ -78,9 +80,9 @@ class Action(Protocol):
     def holds(self) -> Holds | None: ...
 
     @property
-    def later(self) -> Callable[[Callable[[], None]], None] | None:
+    def later(self) -> Callable[[Arrive], None] | None:
         """Is given what lets the request arrive after all, behind the one that is served then; its answer goes to
-        nobody. Its connection has ended long since: nothing else of the action counts."""
+        nobody. Its connection ends now: but for that, nothing else of the action counts."""
 
     @property
     def ending(self) -> Ending: ...
@@ -186,7 +188,7 @@ class FaultInjector:
         work = partial(self._work, faulted, Exchange(route, context, request), inner)
         if action.later is not None:
             unheard = partial(self._unheard, context, request, inner, name)
-            action.later(partial(self._soon, partial(self._late, context, unheard)))
+            action.later(partial(self._arrive, partial(self._late, context, unheard)))
             faulted.complete(NOTHING)
         elif action.hold == "before":
             self._hold(faulted, route, context, partial(self._late, context, work))
@@ -210,8 +212,9 @@ class FaultInjector:
         if self._dispatcher.state.dirty:
             self._rearm()
 
-    def _soon(self, work: Callable[[], None]) -> None:
+    def _arrive(self, work: Callable[[], None], done: Callable[[], None]) -> None:
         self._loop.call_soon(work)
+        self._loop.call_soon(done)
 
     def _unheard(self, context: RequestContext, request: Any, inner: Handler, fault: str) -> None:
         """Do the work of a request that the network has held back."""

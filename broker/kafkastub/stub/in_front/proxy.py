@@ -87,7 +87,7 @@ class KafkaProxy:
         control_host: str = "127.0.0.1",
         control_allowed_hosts: Sequence[str] = (),
         control_token: str | None = None,
-        chaos: int | Sequence[ChaosAct] | None = None,
+        chaos: int | str | Sequence[ChaosAct] | None = None,
         chaos_level: int = 1,
         keep_bytes: int = MOST,
         drain: float = 0.5,
