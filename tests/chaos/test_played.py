@@ -124,23 +124,29 @@ def test_what_cannot_move_yet_moves_behind_a_later_request() -> None:
 @pytest.mark.parametrize(
     ("named", "why"),
     [
-        ({"api": "OfsetCommit", "delay_ms": 1}, "api='OfsetCommit' is refused: chaos leaves it alone; is OffsetCommit"),
+        (
+            {"api": "OfsetCommit", "delay_ms": 1},
+            "api='OfsetCommit' is refused: chaos does nothing to it. Did you mean OffsetCommit",
+        ),
         ({"api": "ApiVersions", "delay_ms": 1}, "api='ApiVersions' is refused"),
-        ({"api": "Fetch"}, "one of error, delay_ms, drop, behind, moves is wanted, not 0"),
-        ({"api": "Fetch", "delay_ms": 1, "drop": "after"}, "is wanted, not 2"),
-        ({"api": "Fetch", "delay_ms": 0}, "delay_ms=0 is refused: a whole number from 1 to"),
+        ({"api": "Fetch"}, "exactly one of error, delay_ms, drop, behind, moves, and has 0"),
+        ({"api": "Fetch", "delay_ms": 1, "drop": "after"}, "and has 2"),
+        ({"api": "Fetch", "delay_ms": 0}, "delay_ms=0 is refused: it must be a whole number from 1 to"),
         ({"api": "Fetch", "nth": 0, "delay_ms": 1}, "nth=0 is refused"),
-        ({"api": "Fetch", "error": "UNKNOWN_SERVER_ERROR"}, "is told FETCH_SESSION_ID_NOT_FOUND; any other error is a"),
-        ({"api": "JoinGroup", "drop": "after"}, "drop='after' is refused: for JoinGroup it is 'before'"),
-        ({"api": "Metadata", "drop": "before"}, "drop='before' is refused: for Metadata it is nothing"),
-        ({"api": "Fetch", "behind": "Produce"}, "behind='Produce' is refused: Fetch is none of Produce"),
-        ({"api": "EndTxn", "behind": "Fetch"}, "behind='Fetch' is refused: one of Produce"),
-        ({"api": "Fetch", "moves": "sessions"}, "moves='sessions' is refused: one of session"),
+        (
+            {"api": "Fetch", "error": "UNKNOWN_SERVER_ERROR"},
+            "chaos returns FETCH_SESSION_ID_NOT_FOUND for",
+        ),
+        ({"api": "JoinGroup", "drop": "after"}, "drop='after' is refused: for JoinGroup it must be 'before'"),
+        ({"api": "Metadata", "drop": "before"}, "drop='before' is refused: for Metadata it must be left out"),
+        ({"api": "Fetch", "behind": "Produce"}, "behind='Produce' is refused: only Produce, "),
+        ({"api": "EndTxn", "behind": "Fetch"}, "behind='Fetch' is refused: it must be one of Produce"),
+        ({"api": "Fetch", "moves": "sessions"}, "moves='sessions' is refused: it must be one of session"),
         ({"api": "Fetch", "moves": "leader", "group": "g"}, "group='g' is refused: moves='leader' has no group"),
         ({"api": "Fetch", "delay_ms": 1, "node": 1}, "node=1 is refused"),
-        ({"api": "Fetch", "delay_ms": 1, "client_id": 7}, "client_id=7 is refused: a text is wanted"),
-        ({"api": "Fetch", "delay": 1}, "an act has no delay; it has api, nth"),
-        ({"delay_ms": 1}, "an act without api is refused"),
+        ({"api": "Fetch", "delay_ms": 1, "client_id": 7}, "client_id=7 is refused: it must be a string"),
+        ({"api": "Fetch", "delay": 1}, "delay is refused: the fields of an act are api, nth"),
+        ({"delay_ms": 1}, "api is missing"),
     ],
 )
 def test_what_is_no_act_is_refused(named: dict[str, Any], why: str) -> None:
@@ -150,7 +156,7 @@ def test_what_is_no_act_is_refused(named: dict[str, Any], why: str) -> None:
 
 @pytest.mark.parametrize("chaos", [[1], [ChaosAct("Fetch", delay_ms=1), 7], [ChaosAct("Fetch", delay_ms=1)] * 1001])
 def test_what_is_no_list_of_acts_is_refused(chaos: Any) -> None:
-    with pytest.raises(FaultError, match=r"is none|1000 at most"):
+    with pytest.raises(FaultError, match=r"must be a seed|1000 acts at most"):
         KafkaStub(chaos=chaos)
 
 
@@ -165,7 +171,7 @@ def test_a_stub_plays_them() -> None:
         assert (stub.chaos.left, stub.chaos.seed, stub.chaos.running) == (0, None, True)
         stub.chaos.play([ChaosAct("OffsetCommit", delay_ms=1)])
         assert repr(stub.chaos) == "<chaos of 1 acts>"
-        assert stub.chaos.told() == "a list of 1 acts, 1 of them to come"
+        assert stub.chaos.told() == "a list of 1 acts, 1 still to come"
         before = len(stub.journal.requests(api="OffsetCommit"))
         assert commits(stub, 1)[before] == "chaos"
         stub.chaos.start(5)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from typing import Any, cast
+from pathlib import Path
+from typing import Any, Final, cast
 
 import pytest
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
@@ -20,8 +22,10 @@ from kafkawire.messages.produce_request import PartitionProduceData, ProduceRequ
 from kafkawire.records import NewRecord, build_batch
 from tests.conftest import CONFIG
 from tests.fronts import clean
+from tests.oracle.jars import OracleError, compiled, java_command
 from tests.waiting import SECONDS, until
 
+JAVA: Final = Path(__file__).parent / "java"
 QUICK = {"retry.backoff.ms": 5, "reconnect.backoff.ms": 5, "reconnect.backoff.max.ms": 20, "log_level": 0}
 Front = Callable[[str], Any]
 """A broker that plays a scenario."""
@@ -66,6 +70,13 @@ def producer_of(stub: KafkaStub, name: str = "shop") -> Producer:
 def write(producer: Producer, value: str, partition: int) -> None:
     producer.produce("orders", value, partition=partition)
     assert producer.flush(SECONDS) == 0
+
+
+def transaction(producer: Producer, value: str, partition: int) -> None:
+    producer.begin_transaction()
+    producer.produce("orders", value, partition=partition)
+    producer.flush(SECONDS)
+    producer.commit_transaction(SECONDS)
 
 
 def has_arrived(stub: KafkaStub) -> None:
@@ -148,10 +159,8 @@ def test_late_partitions_begin_a_transaction_that_fences_its_producer() -> None:
         until(lambda: stub.transactions["shop"].state == "Ongoing", "the transaction that nobody has begun")
         stub.clock.advance(minutes=1, timers=True)
         stub.transactions.wait("shop", state="CompleteAbort")
-        producer.begin_transaction()
-        write(producer, "second", 0)
         with pytest.raises(KafkaException) as refused:
-            producer.commit_transaction(SECONDS)
+            transaction(producer, "second", 0)
         assert refused.value.args[0].fatal()
         assert committed(stub) == {"first"}
 
@@ -236,3 +245,28 @@ def test_with_version_2_a_late_end_is_refused() -> None:
         produce(b"second", 1)
         epoch = end(commit=True)
         until(lambda: committed(stub) == {"first", "second"}, "all of the transaction")
+
+
+@pytest.mark.parametrize(
+    ("scenario", "commits", "expected"),
+    [("late-abort", "false", {"second", "second, too"}), ("late-commit", "true", {"first"})],
+)
+def test_javas_client_loses_nothing(scenario: str, commits: str, expected: set[str]) -> None:
+    try:
+        classes = compiled(JAVA / "TwoTransactions.java")
+    except OracleError as missing:
+        pytest.skip(str(missing))
+    with _stub(scenario) as stub:
+        command = java_command("TwoTransactions", stub.bootstrap_servers, commits, classes=classes, log_level="OFF")
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            try:
+                assert process.stdout.readline() == b"half\n"
+                has_arrived(stub)
+                out, _ = process.communicate(b"\n", SECONDS)
+            finally:
+                process.kill()
+        assert out == b"done\n"
+        assert {entry.api_version for entry in stub.journal.requests(api="EndTxn")} == {5}
+        until(lambda: committed(stub) == expected, "all of the transaction that commits, and nothing else")

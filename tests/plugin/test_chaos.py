@@ -87,7 +87,7 @@ def test_mixed(kafka_stub):
         "-v",
     )
     result.assert_outcomes(passed=1, errors=1)
-    result.stdout.fnmatch_lines(["*test_it?chaos-acts?*", "*chaos is a seed, or a list of ChaosAct: 7 is none*"])
+    result.stdout.fnmatch_lines(["*test_it?chaos-acts?*", "*chaos=7 is refused: it must be a seed, *"])
 
 
 def test_a_failure_prints_nothing_of_the_brokers_of_tests_before(run):

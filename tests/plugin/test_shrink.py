@@ -40,7 +40,7 @@ class TestAll:
 
 def shown(result: pytest.RunResult) -> tuple[str, str]:
     """Name and text of the file that is shown."""
-    found = re.search(r"^# (test_\w+\.py), beside \S+\n(.*?)^(?:-|=){3}", result.stdout.str(), re.M | re.S)
+    found = re.search(r"^# (test_\w+\.py), next to \S+\n(.*?)^(?:-|=){3}", result.stdout.str(), re.M | re.S)
     assert found is not None, result.stdout.str()
     return found[1], found[2]
 
@@ -50,10 +50,10 @@ def test_a_failure_shows_the_smallest_trouble_and_that_fails_again(run, pytester
     result.assert_outcomes(failed=1, passed=1)
     result.stdout.fnmatch_lines(
         [
-            "*has failed: it is run again to find the smallest trouble, at most 200 times and for 300 s",
-            "*the smallest trouble*",
+            "*failed. It runs again to find the smallest chaos with which it fails: 200 times and 300 s at most",
+            "*smallest chaos*",
             "1 of * acts of seed 7, level 3: * runs, * s",
-            "played again 3 times, it failed each time",
+            "The list was played 3 more times, and the test failed each time.",
             "    FindCoordinator #1: COORDINATOR_NOT_AVAILABLE",
         ]
     )
@@ -62,7 +62,7 @@ def test_a_failure_shows_the_smallest_trouble_and_that_fails_again(run, pytester
     Path(pytester.path / name).write_text(text)
     again = pytester.runpytest_subprocess("-p", "kafkastub.pytest_plugin", name)
     again.assert_outcomes(failed=1)
-    again.stdout.fnmatch_lines(["*assert 15 not in*", "*a list of 1 acts, 0 of them to come*"])
+    again.stdout.fnmatch_lines(["*assert 15 not in*", "*a list of 1 acts, 0 still to come*"])
 
 
 def test_one_that_fails_without_trouble_is_told(run) -> None:
@@ -79,7 +79,7 @@ def test_it(kafka_stub):
         "20",
     )
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["0 of * acts of seed 7, level 3: 8 runs*", "it fails without any trouble"])
+    result.stdout.fnmatch_lines(["0 of * acts of seed 7, level 3: 8 runs*", "The test fails without chaos, too."])
 
 
 def test_another_failure_is_not_taken_for_it(run) -> None:
@@ -127,15 +127,15 @@ def test_behind(shared):
         "12",
     )
     result.assert_outcomes(failed=1, passed=1)
-    result.stdout.fnmatch_lines(["it was run 9 times, and could be smaller"])
+    result.stdout.fnmatch_lines(["The search ended after 9 runs. A smaller list may exist."])
 
 
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        (["--kafka-stub-shrink-runs", "3"], "*--kafka-stub-shrink-runs 3: 9 at least*"),
-        (["--kafka-stub-shrink-seconds", "0"], "*--kafka-stub-shrink-seconds 0: more than 0*"),
-        (["--pdb"], "*--kafka-stub-shrink and --pdb cannot go together*"),
+        (["--kafka-stub-shrink-runs", "3"], "*--kafka-stub-shrink-runs=3 is refused: it must be 9 or more*"),
+        (["--kafka-stub-shrink-seconds", "0"], "*--kafka-stub-shrink-seconds=0 is refused*"),
+        (["--pdb"], "*--kafka-stub-shrink is refused with --pdb*"),
     ],
 )
 def test_what_makes_no_sense_is_refused(run, options: list[str], why: str) -> None:

@@ -38,12 +38,12 @@ _WHO: Final = ("client_id", "transactional_id")
 
 
 class Act(NamedTuple):
-    """One thing that was done: which requests of an API came to, or what moved.
+    """One thing that chaos has done, to a request or to the cluster.
 
     Attributes:
-        number: the first one is 1.
-        what: in words.
-        again: does the same once more, when it is given to `stub.chaos.play`.
+        number: counts the acts, from 1.
+        what: a description for people.
+        again: the same act as data. `stub.chaos.play([act.again])` repeats it.
     """
 
     number: int
@@ -56,29 +56,33 @@ class Act(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class ChaosAct:
-    """One thing for chaos to do: to one request, or behind one. Raises FaultError for what no level of chaos does.
+    """One thing for chaos to do to one request, or right after one request.
 
     Which request:
-        api: a name, "OffsetCommit".
-        nth: the so-manieth of that API, from 1 on, whoever sends it. Where that one cannot have it (a Fetch without a
-            session is not told that there is none), the next one that can.
-        client_id: of those alone whose client id matches, a glob pattern: "payments-*".
-        transactional_id: of those alone that name it.
-        committed: of EndTxn: those alone that commit, or that abort.
+        api: the name of the API, "OffsetCommit".
+        nth: its number among the requests of that API, from 1, whichever client sends it. If that request cannot have
+            the act (a Fetch without a session never gets FETCH_SESSION_ID_NOT_FOUND), the next one that can gets it.
+        client_id: count only requests whose client id matches this glob pattern: "payments-*".
+        transactional_id: count only requests that name this transactional id.
+        committed: count only EndTxn requests that commit (True), or that abort (False).
 
-    What happens; one of:
-        error: a name, "NOT_COORDINATOR"; one that Kafka gives to that API when leaders and coordinators move.
-        delay_ms: it is answered so much later.
-        drop: its connection ends, "before" its work is done or "after" it.
-        behind: the network holds it back. Its connection ends; it arrives behind the work of the next request of this
-            API that names the same transactional id, and its answer goes to nobody. For requests of transactions.
-        moves: behind that request, "session": that of a member ends; "leader": another node leads; "coordinators": they
-            are loaded anew; "stop", "start": a node; "connections": all of a node end (in front of a real cluster).
+    What happens, exactly one of:
+        error: the name of an error that Kafka returns for that API when leaders and coordinators move.
+        delay_ms: the answer is late by this many milliseconds.
+        drop: the connection ends, "before" or "after" the broker has done the work.
+        behind: the connection ends and the network holds the request back. The request arrives right after the broker
+            has served the next request of the API with this name and the same transactional id. Nobody gets the answer.
+            Only for requests of transactions.
+        moves: what changes right after the request. "session": the session of a group member ends. "leader": another
+            node leads a partition. "coordinators": the coordinators are loaded again. "stop", "start": a node stops or
+            starts. "connections": all connections to a node end (only with a real cluster).
 
-    Where it moves; what is left out is the first one there is:
-        group, member: the group's id, and which of its members, from 0 on. Where there is no such group, the first one
-            that has members: ids may be drawn anew each time.
-        topic, partition, node: the partition that is led by that node from then on; or the node alone.
+    Where it moves; the first group, member, topic or node by default:
+        group, member: the group id, and the index of the member. Another group is taken if there is none with this id,
+            because tests often make new ids for each run.
+        topic, partition, node: the partition that moves and the node that leads it, or the node that stops or starts.
+
+    Raises FaultError for an act that no level of chaos has.
     """
 
     api: str
@@ -102,18 +106,22 @@ class ChaosAct:
         _whole("nth", self.nth, 1, 1 << 31)
         said = [name for name in _ENDINGS if getattr(self, name) is not None]
         if len(said) != 1:
-            raise FaultError(f"{self!r} is refused: one of {', '.join(_ENDINGS)} is wanted, not {len(said)} of them")
+            raise FaultError(
+                f"{self!r} is refused: it must have exactly one of {', '.join(_ENDINGS)}, and has {len(said)}"
+            )
         for name in (*_WHO, "group", "topic"):
             value = getattr(self, name)
             if value is not None and not isinstance(value, str):
-                raise FaultError(f"{name}={value!r} is refused: a text is wanted")
+                raise FaultError(f"{name}={value!r} is refused: it must be a string")
         for name in ("member", "partition", "node"):
             if getattr(self, name) is not None:
                 _whole(name, getattr(self, name), 0, 1 << 31)
         if self.delay_ms is not None:
             _whole("delay_ms", self.delay_ms, 1, LONGEST_MS)
         if self.committed is not None and not (isinstance(self.committed, bool) and self.key is ApiKey.END_TXN):
-            raise FaultError(f"committed={self.committed!r} is refused: EndTxn has it, and it is True or False")
+            raise FaultError(
+                f"committed={self.committed!r} is refused: only EndTxn has it, and it must be True or False"
+            )
         self._check_error()
         self._check_ending()
         self._check_move()
@@ -122,8 +130,8 @@ class ChaosAct:
         possible = [code.name for code in dict.fromkeys(TROUBLE[self.key].errors)]
         if self.error is not None and self.error not in possible:
             raise FaultError(
-                f"error={self.error!r} is refused: of chaos {self.api} is told {' or '.join(possible)}; "
-                "any other error is a fault (docs/faults.md)"
+                f"error={self.error!r} is refused: chaos returns {' or '.join(possible)} for {self.api}. "
+                "Use stub.faults for other errors (docs/faults.md)"
             )
 
     def _check_ending(self) -> None:
@@ -131,19 +139,19 @@ class ChaosAct:
         if self.drop is not None:
             possible = [*(["before"] if trouble.lost else []), *(["after"] if trouble.lost and trouble.behind else [])]
             if self.drop not in possible:
-                instead = " or ".join(map(repr, possible)) or "nothing"
-                raise FaultError(f"drop={self.drop!r} is refused: for {self.api} it is {instead}")
+                instead = " or ".join(map(repr, possible)) or "left out"
+                raise FaultError(f"drop={self.drop!r} is refused: for {self.api} it must be {instead}")
         if self.behind is not None:
             if self.key not in HELD_BACK:
                 names = ", ".join(key.camel for key in HELD_BACK)
-                raise FaultError(f"behind={self.behind!r} is refused: {self.api} is none of {names}")
+                raise FaultError(f"behind={self.behind!r} is refused: only {names} can be held back, not {self.api}")
             if self.behind not in [key.camel for key in HELD_BACK]:
                 names = ", ".join(key.camel for key in HELD_BACK)
-                raise FaultError(f"behind={self.behind!r} is refused: one of {names} is wanted")
+                raise FaultError(f"behind={self.behind!r} is refused: it must be one of {names}")
 
     def _check_move(self) -> None:
         if self.moves is not None and self.moves not in MOVES:
-            raise FaultError(f"moves={self.moves!r} is refused: one of {', '.join(MOVES)} is wanted")
+            raise FaultError(f"moves={self.moves!r} is refused: it must be one of {', '.join(MOVES)}")
         for name in _TARGETS:
             if getattr(self, name) is not None and name not in MOVES.get(self.moves or "", ()):
                 raise FaultError(f"{name}={getattr(self, name)!r} is refused: moves={self.moves!r} has no {name}")
@@ -205,9 +213,9 @@ class ChaosAct:
         names = [each.name for each in fields(cls)]
         for name in given:
             if name not in names:
-                raise FaultError(f"an act has no {name}; it has {', '.join(names)}")
+                raise FaultError(f"{name} is refused: the fields of an act are {', '.join(names)}")
         if "api" not in given:
-            raise FaultError("an act without api is refused: which requests is it for?")
+            raise FaultError("api is missing: an act needs the name of an API, 'OffsetCommit'")
         return cls(**given)
 
 
@@ -216,9 +224,9 @@ def acts_of(given: Iterable[object]) -> tuple[ChaosAct, ...]:
     acts = tuple(given)
     for act in acts:
         if not isinstance(act, ChaosAct):
-            raise FaultError(f"chaos is a seed, or a list of ChaosAct: {act!r} is none")
+            raise FaultError(f"chaos={act!r} is refused: it must be a seed, a scenario's name, or a list of ChaosAct")
     if len(acts) > MOST_ACTS:
-        raise FaultError(f"{len(acts)} acts are refused: {MOST_ACTS} at most")
+        raise FaultError(f"{len(acts)} acts are refused: a list has {MOST_ACTS} acts at most")
     return acts  # type: ignore[return-value]
 
 
@@ -235,13 +243,13 @@ def transaction_of(request: Any) -> str | None:
 
 def _known_api(name: object) -> None:
     if not isinstance(name, str):
-        raise FaultError(f"api={name!r} is refused: a name is wanted, 'OffsetCommit'")
+        raise FaultError(f"api={name!r} is refused: it must be the name of an API, 'OffsetCommit'")
     if name not in KEYS:
         near = difflib.get_close_matches(name, KEYS, n=1)
-        hint = f"; is {near[0]} meant?" if near else f": it meets {', '.join(KEYS)}"
-        raise FaultError(f"api={name!r} is refused: chaos leaves it alone{hint}")
+        hint = f"Did you mean {near[0]}?" if near else f"It must be one of {', '.join(KEYS)}"
+        raise FaultError(f"api={name!r} is refused: chaos does nothing to it. {hint}")
 
 
 def _whole(name: str, value: object, first: int, last: int) -> None:
     if not isinstance(value, int) or isinstance(value, bool) or not first <= value <= last:
-        raise FaultError(f"{name}={value!r} is refused: a whole number from {first} to {last} is wanted")
+        raise FaultError(f"{name}={value!r} is refused: it must be a whole number from {first} to {last}")

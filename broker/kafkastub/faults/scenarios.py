@@ -1,9 +1,10 @@
-"""Trouble with a name: what Kafka's protocol allows, and what correct clients do not survive all the same.
+"""Named lists of acts that Kafka's protocol allows, and that correct clients do not survive.
 
-The requests of a transaction go over several connections, and are sent again. What the network has held back arrives
-behind what was sent later, and belongs to another transaction then. With transactions of version 1 (KIP-98) the broker
-cannot tell: two transactions of a producer have the same epoch. With version 2 (KIP-890) each end raises the epoch, and
-the late request is refused. Jepsen (Bufstream 0.1.0, 2024) has found it, and filed KAFKA-17754.
+A producer sends the requests of a transaction over several connections, and repeats them. A request that the network
+has held back can arrive after later requests, during the producer's next transaction. With transactions of version 1
+(KIP-98) both transactions have the same producer epoch, so the broker applies the late request to the wrong one. With
+version 2 (KIP-890) each EndTxn raises the epoch, and the broker refuses the late request. Jepsen found this in 2024
+(Bufstream 0.1.0) and reported it as KAFKA-17754.
 """
 
 from __future__ import annotations
@@ -22,13 +23,13 @@ _KIP_890: Final = "https://cwiki.apache.org/confluence/display/KAFKA/KIP-890:+Tr
 
 @dataclass(frozen=True)
 class Scenario:
-    """One.
+    """A list of acts with a name.
 
     Attributes:
-        name: what it is asked for by.
-        acts: what is done.
-        seen: what the application sees of it, with transactions of version 1.
-        sources: who has told of it.
+        name: the name, "late-commit".
+        acts: what chaos does.
+        seen: what an application observes, with transactions of version 1.
+        sources: addresses of public reports.
     """
 
     name: str
@@ -43,7 +44,7 @@ SCENARIOS: Final[Mapping[str, Scenario]] = {
         Scenario(
             "late-abort",
             (ChaosAct("EndTxn", 1, committed=False, behind="Produce"),),
-            "lost write, torn transaction: the next transaction loses what it has written so far, and commits the rest",
+            "lost write, torn transaction: the next transaction loses what it has written so far and commits the rest",
             (JEPSEN, _KAFKA_17754),
         ),
         Scenario(
@@ -55,19 +56,19 @@ SCENARIOS: Final[Mapping[str, Scenario]] = {
         Scenario(
             "late-partitions",
             (ChaosAct("AddPartitionsToTxn", 1, behind="EndTxn"),),
-            "a transaction that nobody has begun: it ends by its timeout, which fences the producer",
+            "the coordinator begins a transaction that no client began; its timeout ends it and fences the producer",
             (_KIP_890,),
         ),
         Scenario(
             "late-records",
             (ChaosAct("Produce", 1, behind="EndTxn"),),
-            "nothing: its partition is not in a transaction any more; without verification it might hang for ever",
+            "nothing, because the broker verifies partitions; without verification the records would hang",
             (_KIP_890,),
         ),
         Scenario(
             "late-offsets",
             (ChaosAct("TxnOffsetCommit", 1, behind="EndTxn"),),
-            "nothing: the offsets' partition is not in a transaction any more",
+            "nothing, because the broker verifies partitions",
             (_KIP_890,),
         ),
     )
@@ -76,7 +77,7 @@ SCENARIOS: Final[Mapping[str, Scenario]] = {
 
 
 def scenario_acts(name: str, nth: int = 1, transactional_id: str | None = None) -> tuple[ChaosAct, ...]:
-    """What a scenario does, to the so-manieth request that it is for, of that transactional id. Raises FaultError."""
+    """The acts of a scenario for the `nth` request of its kind, of one transactional id or any. Raises FaultError."""
     found = SCENARIOS.get(name)
     if found is None:
         raise FaultError(f"chaos={name!r} is refused: the scenarios are {', '.join(SCENARIOS)}")

@@ -1,8 +1,9 @@
-"""The smallest trouble: the fewest acts, in the simplest form, with which something still fails.
+"""Find the smallest chaos: the fewest acts, in their simplest form, with which a test still fails.
 
-As hypothesis shrinks: chunks are left out, then single acts, then each act is made simpler; again and again, until a
-whole round has changed nothing. What fails may fail only sometimes, for clients are not deterministic: how often it
-does is found out first, and what is kept has failed more than once, or has had more than one chance.
+The search works as hypothesis shrinks: it removes chunks, then single acts, then simplifies each act, until a round
+changes nothing. Real clients are not deterministic, so a test may fail only sometimes. The search first measures how
+often the test fails with all acts. If it fails each time, a smaller list must fail twice to be kept. If it fails
+sometimes, a smaller list has three attempts.
 """
 
 from __future__ import annotations
@@ -81,7 +82,7 @@ class Shrinker:
         every = tuple(acts)
         failed = sum(self._run(every) for _ in range(REPLAYS)) or sum(self._run(every) for _ in range(REPLAYS))
         if not failed:
-            why = "its acts alone do not make it fail: it hangs on more than which requests meet what"
+            why = "The test passes when the acts are played without their seed. Timing matters, too."
             return self._result(every, len(every), 0, self._runs, why)
         if failed < self._runs:  # it has to have its chances
             self._tries, self._confirmed = REPLAYS, 1
@@ -144,9 +145,9 @@ class Shrinker:
 
     def _run_in_time(self, acts: Acts) -> bool:
         if self._runs + REPLAYS >= self._most_runs:
-            raise _Over(f"it was run {self._runs} times, and could be smaller")
+            raise _Over(f"The search ended after {self._runs} runs. A smaller list may exist.")
         if self._now() - self._began >= self._most_seconds:
-            raise _Over(f"{self._most_seconds:.0f} s were over, and it could be smaller")
+            raise _Over(f"The search ended after {self._most_seconds:.0f} s. A smaller list may exist.")
         return self._run(acts)
 
     def _run(self, acts: Acts) -> bool:

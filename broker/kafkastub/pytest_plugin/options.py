@@ -144,14 +144,14 @@ def add_options(parser: pytest.Parser) -> None:
     group.addoption(
         "--kafka-stub-shrink",
         action="store_true",
-        help="run a test that fails under chaos again, with fewer and simpler acts, and show the smallest trouble as a "
-        "test file (docs/chaos.md)",
+        help="run a test that fails under chaos again, with fewer and simpler acts, and print the smallest list with "
+        "which it fails as a test file (docs/chaos.md)",
     )
     group.addoption(
-        "--kafka-stub-shrink-runs", type=int, default=200, metavar="N", help="so often at most, each test (200)"
+        "--kafka-stub-shrink-runs", type=int, default=200, metavar="N", help="at most N runs of each such test (200)"
     )
     group.addoption(
-        "--kafka-stub-shrink-seconds", type=float, default=300.0, metavar="S", help="so long at most, each test (300)"
+        "--kafka-stub-shrink-seconds", type=float, default=300.0, metavar="S", help="at most S seconds for each (300)"
     )
     group.addoption(
         "--kafka-stub-bootstrap",
@@ -196,16 +196,17 @@ def command_config(config: pytest.Config) -> str | None:
 
 
 def shrinking(config: pytest.Config) -> tuple[int, float] | None:
-    """How often, and for how many seconds, a test that fails is run again; None: not at all. Raises UsageError."""
+    """The bounds of the search, in runs and seconds; None without `--kafka-stub-shrink`. Raises pytest.UsageError."""
     if not config.getoption("--kafka-stub-shrink"):
         return None
     runs, seconds = config.getoption("--kafka-stub-shrink-runs"), config.getoption("--kafka-stub-shrink-seconds")
     if runs < LEAST_RUNS:
-        raise pytest.UsageError(f"--kafka-stub-shrink-runs {runs}: {LEAST_RUNS} at least, for the replays")
+        raise pytest.UsageError(f"--kafka-stub-shrink-runs={runs} is refused: it must be {LEAST_RUNS} or more")
     if not 0 < seconds <= _LONGEST_SHRINKING:
-        raise pytest.UsageError(f"--kafka-stub-shrink-seconds {seconds:g}: more than 0, and a day at most")
+        bounds = f"more than 0, and {_LONGEST_SHRINKING:.0f} at most"
+        raise pytest.UsageError(f"--kafka-stub-shrink-seconds={seconds:g} is refused: it must be {bounds}")
     if config.getoption("usepdb", False):
-        raise pytest.UsageError("--kafka-stub-shrink and --pdb cannot go together: a test is run again and again")
+        raise pytest.UsageError("--kafka-stub-shrink is refused with --pdb: the debugger would stop every run")
     return runs, seconds
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class StubChaos:
-    """What a seed, or a list of acts, does to the requests of a stub (docs/chaos.md)."""
+    """What chaos does to the requests of a stub, by a seed or by a list of acts (docs/chaos.md)."""
 
     def __init__(self, runner: Runner) -> None:
         self._runner = runner
@@ -45,17 +45,17 @@ class StubChaos:
 
     @property
     def forgotten(self) -> int:
-        """Acts before these, of which nothing is known any more."""
+        """How many older acts `acts` no longer has."""
         return 0 if self._now is None else self._now.forgotten
 
     @property
     def played(self) -> tuple[ChaosAct, ...] | None:
-        """The list that is played, or was at last; None where a seed decides."""
+        """The list of acts that is played, or was played last; None with a seed."""
         return self._now.given if isinstance(self._now, PlayedChaos) else None
 
     @property
     def left(self) -> int:
-        """Acts of the list that have not been done yet; 0 where a seed decides."""
+        """How many acts of the list are still to come; 0 with a seed."""
         return self._now.left if isinstance(self._now, PlayedChaos) else 0
 
     def start(self, seed: int, level: int = 1) -> None:
@@ -63,13 +63,19 @@ class StubChaos:
         self._go(Chaos(seed, level))
 
     def play(self, acts: Iterable[ChaosAct]) -> None:
-        """From now on requests meet these acts, each once; what was before is over. Raises FaultError."""
+        """Do these acts to the requests from now on, each act once. Any other chaos ends. Raises FaultError."""
         self._go(PlayedChaos(acts))
 
     def scenario(self, name: str, nth: int = 1, transactional_id: str | None = None) -> None:
-        """From now on the so-manieth request that the scenario is for, of that transactional id alone, comes late, as
-        docs/chaos.md has it: trouble that Kafka's protocol allows, and that correct clients do not survive. What was
-        before is over. Raises FaultError for a name that is none of `kafkastub.faults.SCENARIOS`."""
+        """Play a named scenario: acts that Kafka's protocol allows and that correct clients do not survive.
+
+        Args:
+            name: one of `kafkastub.faults.SCENARIOS` (docs/chaos.md).
+            nth: which request of the scenario's kind is held back, from 1.
+            transactional_id: count only requests that name this transactional id.
+
+        Any other chaos ends. Raises FaultError for an unknown name.
+        """
         self.play(scenario_acts(name, nth, transactional_id))
 
     def _go(self, chaos: Chaos | PlayedChaos) -> None:
@@ -94,7 +100,7 @@ class StubChaos:
         if now is None:
             return ""
         if isinstance(now, PlayedChaos):
-            head = f"a list of {len(now.given)} acts, {now.left} of them to come"
+            head = f"a list of {len(now.given)} acts, {now.left} still to come"
         else:
             seed = f"{now.seed}:{now.level}" if now.level != 1 else str(now.seed)
             head = f"seed {now.seed}, level {now.level}: --kafka-stub-chaos-seed {seed} plays it again"

@@ -20,6 +20,7 @@ PAGES: Final[dict[str, tuple[str, str, list[str]]]] = {
             f"{_STUB}.faults.StubFaults",
             f"{_STUB}.faults.Fault",
             "kafkastub.FaultRule",
+            "kafkastub.ChaosAct",
             f"{_STUB}.chaos.StubChaos",
             f"{_STUB}.check.StubCheck",
             "kafkastub.Verdict",
@@ -66,6 +67,7 @@ PAGES: Final[dict[str, tuple[str, str, list[str]]]] = {
             f"{_STUB}.records.Produced",
             "kafkastub.faults.holds.HeldRequest",
             "kafkastub.faults.Act",
+            "kafkastub.faults.Scenario",
         ],
     ),
     "errors": (

@@ -1,4 +1,4 @@
-"""A test that fails under chaos is run again, with lists of acts, until the smallest one is found."""
+"""Run a test that fails under chaos again, with lists of acts, until the smallest list is found."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from kafkastub.pytest_plugin.shrink.source import marker, test_file
 if TYPE_CHECKING:
     from kafkastub.faults.shrinking import Acts
 
-TITLE: Final = "the smallest trouble"
+TITLE: Final = "smallest chaos"
 
 
 class Shrinking:
@@ -28,7 +28,7 @@ class Shrinking:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
-        """As pytest does it, and where a test fails, more than once before anybody hears of it."""
+        """Run the test as pytest does. If it fails, find its smallest chaos before the reports are logged."""
         callspec = getattr(item, "callspec", None)
         if callspec is None or CHAOS not in callspec.params:
             return None
@@ -47,7 +47,8 @@ class Shrinking:
         own: Trouble = item.callspec.params[CHAOS]  # type: ignore[attr-defined]
         again = [act.again for act in acts if act.again is not None]
         origin = item.stash.get(ORIGIN, None)
-        _say(item, f"{item.nodeid} has failed: it is run again to find the smallest trouble, {self._bounds}")
+        bounds = f"{self._most_runs} times and {self._most_seconds:g} s at most"
+        _say(item, f"{item.nodeid} failed. It runs again to find the smallest chaos with which it fails: {bounds}")
         kept = len(getattr(item, "_report_sections", ()))
 
         def fails(played: Acts) -> bool:
@@ -63,10 +64,6 @@ class Shrinking:
             call_and_report(item, "teardown", log=False, nextitem=nextitem)  # of what the next test does not share
         return _told(item, own, found, forgotten)
 
-    @property
-    def _bounds(self) -> str:
-        return f"at most {self._most_runs} times and for {self._most_seconds:g} s"
-
 
 def _run(item: pytest.Item, nextitem: Any) -> list[pytest.TestReport]:
     keys: tuple[pytest.StashKey[Any], ...] = (DONE, ORIGIN)
@@ -77,7 +74,7 @@ def _run(item: pytest.Item, nextitem: Any) -> list[pytest.TestReport]:
 
 
 def _say(item: pytest.Item, line: str) -> None:
-    """To who watches: it takes its time. The workers of pytest-xdist have nobody to say it to."""
+    """Print a line, because the search takes a while. A worker of pytest-xdist has no terminal."""
     terminal = item.config.pluginmanager.get_plugin("terminalreporter")
     if terminal is not None:
         terminal.ensure_newline()
@@ -85,24 +82,24 @@ def _say(item: pytest.Item, line: str) -> None:
 
 
 def _told(item: pytest.Item, own: Trouble, found: Smallest, forgotten: int) -> str:
-    seed = "its list" if own.acts is not None else f"seed {own.seed}, level {own.level}"
-    lines = [f"{len(found.acts)} of {found.given} acts of {seed}: {found.runs} runs, {found.seconds:.1f} s"]
+    source = "the list" if own.acts is not None else f"seed {own.seed}, level {own.level}"
+    lines = [f"{len(found.acts)} of {found.given} acts of {source}: {found.runs} runs, {found.seconds:.1f} s"]
     if forgotten:
-        lines.append(f"{forgotten} acts before these are forgotten, and were not played again")
+        lines.append(f"{forgotten} older acts are not known any more and were not played")
     if found.ended:
         lines.append(found.ended)
     if found.failed == 0:
-        return "\n".join([*lines, f"played again {found.replayed} times, it never failed: no test file is shown"])
+        return "\n".join([*lines, f"The list was played {found.replayed} more times, and the test passed each time."])
     if found.is_certain:
-        lines.append(f"played again {found.replayed} times, it failed each time")
+        lines.append(f"The list was played {found.replayed} more times, and the test failed each time.")
     else:
         lines.append(
             f"played again {found.replayed} times, it failed {found.failed} times only: it hangs on chance, too"
         )
     if not found.acts:
-        return "\n".join([*lines, "it fails without any trouble"])
+        return "\n".join([*lines, "The test fails without chaos, too."])
     lines += ["", *(f"    {act}" for act in found.acts), ""]
     file = test_file(item, found)
     return "\n".join(
-        [*lines, f"# {file.name}, beside {item.path.name}", file.text] if file else [*lines, marker(found)]
+        [*lines, f"# {file.name}, next to {item.path.name}", file.text] if file else [*lines, marker(found)]
     )

@@ -1,4 +1,4 @@
-"""The smallest trouble as a test file: it has the acts in it, and the test from where it is."""
+"""The smallest chaos as a test file, which imports the test and has the acts."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_file(item: pytest.Item, found: Smallest) -> File | None:
     module, name = item.module.__name__, item.originalname
     own, arguments = _fixtures(item)
     lines = [
-        f'"""{item.nodeid} fails with this trouble and no seed: {found.failed} times of {found.replayed}."""',
+        f'"""{item.nodeid} fails with these acts and no seed, {found.failed} times of {found.replayed}."""',
         "",
         "import pytest",
         "from kafkastub import ChaosAct",
@@ -56,7 +56,7 @@ def test_file(item: pytest.Item, found: Smallest) -> File | None:
     waits = "await " if inspect.iscoroutinefunction(item.function) else ""
     given = ", ".join(f"{one}={one}" for one in arguments)
     lines += [
-        f"{'async ' if waits else ''}def {name}_with_the_smallest_trouble({', '.join(arguments)}):",
+        f"{'async ' if waits else ''}def {name}_smallest({', '.join(arguments)}):",
         f"    {waits}{where}.{name}({given})",
     ]
     return File(f"{name}_smallest.py", "\n".join(lines) + "\n")
@@ -97,7 +97,7 @@ def _parameters(item: pytest.Function, arguments: list[str]) -> list[str]:
         real = any(definition.scope is not None and _is_fixture(definition) for definition in defined.get(name, ()))
         through = ", indirect=True" if real else ""
         if not _is_literal(value):
-            lines.append(f"# {name} was {value!r}: that has to be written out")
+            lines.append(f"# {name} was {value!r}: write it out")
         if name in arguments or real:
             lines.append(f"@pytest.mark.parametrize({name!r}, [{value!r}]{through})")
     return lines
