@@ -93,9 +93,7 @@ def _told(item: pytest.Item, own: Trouble, found: Smallest, forgotten: int) -> s
     if found.is_certain:
         lines.append(f"The list was played {found.replayed} more times, and the test failed each time.")
     else:
-        lines.append(
-            f"played again {found.replayed} times, it failed {found.failed} times only: it hangs on chance, too"
-        )
+        lines.append(f"The list was played {found.replayed} more times, and the test failed {found.failed} times.")
     if not found.acts:
         return "\n".join([*lines, "The test fails without chaos, too."])
     lines += ["", *(f"    {act}" for act in found.acts), ""]

@@ -37,7 +37,7 @@ function State({ data, reload }) {
   };
   return html`<${Figures} items=${[
       { title: 'Now', value: data.running ? html`<${Badge} tone="warn">On<//>` : html`<${Badge}>Off<//>` },
-      { title: 'Seed', value: data.seed ?? '–', note: data.running || data.seed === null ? null : 'the last one' },
+      { title: 'Seed', value: data.seed ?? (data.played === null ? '–' : `${data.played} acts`), note: data.running || data.seed === null ? null : 'the last one' },
       { title: 'Level', value: data.level ?? '–' },
     ]} />
     <div class="card"><${Form} row onSubmit=${start} label="Start chaos">
