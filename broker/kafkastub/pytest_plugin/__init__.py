@@ -85,6 +85,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_runtest_setup(item: pytest.Item) -> None:
     item.stash[_BEGAN] = datetime.now(UTC)
     item.stash[_NAMES] = {}
+    item.stash[_CHECKED] = []  # of the run before, if the test runs again
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -371,7 +372,7 @@ def _is_checked(request: pytest.FixtureRequest, stub: KafkaStub, wanted: Wanted)
     """Whether that is wanted. Raises pytest.UsageError."""
     names = guarantees(wanted.check)
     if names is not None:
-        request.node.stash.setdefault(_CHECKED, []).append((stub, names))
+        request.node.stash[_CHECKED].append((stub, names))
 
 
 def _note_acts(request: pytest.FixtureRequest, stub: KafkaStub) -> None:
