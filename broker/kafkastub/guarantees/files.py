@@ -26,6 +26,7 @@ class _Sender(NamedTuple):
     id: int
     client_host: str
     principal: str
+    node_id: int
 
 
 def check_journal(
@@ -53,7 +54,9 @@ def _raw(row: dict[str, Any]) -> Raw:
     took = row["duration_us"]
     broker_ms = (datetime.fromisoformat(row["broker_time"]) - _EPOCH) // (1000 * _US)
     host = str(row.get("peer") or "").rpartition(":")[0]
-    sender = _Sender(row["connection_id"], f"/{host.strip('[]')}", str(row.get("principal")))
+    sender = _Sender(
+        row["connection_id"], f"/{host.strip('[]')}", str(row.get("principal")), int(row.get("node_id", 0))
+    )
     return Raw(
         request, 0, len(request), row["response"], sender, broker_ms, started,
         None if took is None else started + took * 1000, _OUTCOMES.get(row["outcome"], Outcome.DROPPED), None,

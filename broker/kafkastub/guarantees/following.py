@@ -133,7 +133,6 @@ class Follower:
         info = raw.connection
         if info is not None and info.id not in self._connections:
             while len(self._connections) >= _MOST_CONNECTIONS:
-                self._reader.gone(next(iter(self._connections)))
                 del self._connections[next(iter(self._connections))]
             self._connections[info.id] = info
         for event in self._reader.read(sequence, raw):

@@ -38,8 +38,8 @@ class Reader:
         self._topic_name = topic_name
         self._names: dict[bytes, str] = {}
         """Topic ids that answers to Metadata and CreateTopics have told."""
-        self._asked: dict[int, dict[tuple[str, int], int]] = {}
-        """What a connection's fetch session asks for, by partition."""
+        self._asked: dict[tuple[int, int], dict[tuple[str, int], int]] = {}
+        """What fetch sessions ask for, by node, session id and partition."""
         self._said: dict[tuple[int, int], tuple[bytes, bytes, bytes | None]] = {}
         """By connection and API: the last request and its answer."""
         self.requests = 0
@@ -75,7 +75,7 @@ class Reader:
         info = raw.connection
         client = Client(info.id, header.client_id or "", info.client_host, info.principal)
         if key == ApiKey.FETCH:
-            yield from self._fetched(at, client, request, answer)
+            yield from self._fetched(at, client, info.node_id, request, answer)
         elif key == ApiKey.METADATA or key == ApiKey.CREATE_TOPICS:
             self._learn(answer)
         else:
@@ -93,10 +93,6 @@ class Reader:
             del self._said[next(iter(self._said))]
         return False
 
-    def gone(self, connection: int) -> None:
-        """A connection has ended, and with it its fetch session."""
-        self._asked.pop(connection, None)
-
     def _name(self, one: Any) -> str | None:
         """The topic that a struct is about."""
         name = getattr(one, "name", "") or getattr(one, "topic", "")
@@ -113,14 +109,39 @@ class Reader:
             if topic_id != ZERO_UUID and topic.name and len(self._names) < _MOST_NAMES:
                 self._names[topic_id] = topic.name
 
-    def _fetched(self, at: At, client: Client, request: Any, answer: Any) -> Iterator[Event]:
+    def _fetched(self, at: At, client: Client, node: int, request: Any, answer: Any) -> Iterator[Event]:
         if request.replica_id >= 0 or (request.replica_state is not None and request.replica_state.replica_id >= 0):
             return
-        asked = self._asked.get(client.connection)
-        if asked is None or request.session_epoch <= 0:
+        asked = self._asked_for(node, request)
+        if answer is None:  # where it wanted to read is known all the same
+            for topic in request.topics:
+                name = self._name(topic)
+                for each in topic.partitions:
+                    if name is not None:
+                        offset, committed = each.fetch_offset, request.isolation_level == 1
+                        yield Fetched(at, client, (name, each.partition), offset, offset, (), committed, 0, -1, 0)
+            return
+        if answer.error_code:
+            return
+        if request.session_epoch == 0 and answer.session_id:
             while len(self._asked) >= _MOST_SESSIONS:
                 del self._asked[next(iter(self._asked))]
-            asked = self._asked[client.connection] = {}
+            self._asked[node, answer.session_id] = asked
+        for topic in answer.responses:
+            name = self._name(topic)
+            for each in topic.partitions:
+                if name is not None:
+                    partition = name, each.partition_index
+                    yield _answered(at, client, partition, asked.get(partition), request.isolation_level, each)
+
+    def _asked_for(self, node: int, request: Any) -> dict[tuple[str, int], int]:
+        """By partition: where a request asks for records; of a session what it did not say again, too.
+
+        A session belongs to a node, and may go on on another connection.
+        """
+        asked: dict[tuple[str, int], int] = {}
+        if request.session_epoch > 0:
+            asked = self._asked.setdefault((node, request.session_id), {})
         for topic in request.forgotten_topics_data:
             for index in topic.partitions:
                 asked.pop((self._name(topic) or "", index), None)
@@ -129,18 +150,15 @@ class Reader:
             for each in topic.partitions:
                 if name is not None:
                     asked[name, each.partition] = each.fetch_offset
-        if answer is None or answer.error_code:
-            return
-        for topic in answer.responses:
-            name = self._name(topic)
-            for each in topic.partitions:
-                offset = None if name is None else asked.get((name, each.partition_index))
-                if name is not None and offset is not None:
-                    yield _answered(at, client, (name, each.partition_index), offset, request.isolation_level, each)
+        return asked
 
 
-def _answered(at: At, client: Client, partition: tuple[str, int], asked: int, isolation: int, said: Any) -> Fetched:
+def _answered(
+    at: At, client: Client, partition: tuple[str, int], asked: int | None, isolation: int, said: Any
+) -> Fetched:
     batches = tuple(batches_in(said.records)) if said.records is not None and not said.error_code else ()
+    if asked is None:  # the session is older than the journal
+        asked = min((batch.first for batch in batches), default=max(said.high_watermark, 0))
     end = max((batch.end for batch in batches), default=asked)
     return Fetched(
         at, client, partition, asked, max(asked, end), batches, isolation == 1, said.log_start_offset,
