@@ -9,7 +9,7 @@ import statistics
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from bench import contact, observed, page, settling, shares, snapshots
+from bench import checked, contact, observed, page, settling, shares, snapshots
 from bench.cases import CASES
 from bench.results import Results
 from bench.startup import FIXTURE_DOWN, FIXTURE_UP, MEMORY, NEW_STUB, SERVE
@@ -214,6 +214,7 @@ def _snapshots(results: Results) -> Iterator[Verdict]:
 def _rest(results: Results) -> Iterator[Verdict]:
     yield from _snapshots(results)
     yield from _page(results)
+    yield from _checked(results)
     for case in observed.CASES:
         what, budget = f"{case} with journal, metrics, a fault rule", f"≥ {observed.BUDGET:g} × without"
         found = results.observed.get(case)
@@ -221,6 +222,16 @@ def _rest(results: Results) -> Iterator[Verdict]:
             yield Verdict(what, budget, results.absent.get(observed.NAME, "not selected"), None)
         else:
             yield Verdict(what, budget, f"{found.rate:.2f} ×", found.rate >= observed.BUDGET)
+
+
+def _checked(results: Results) -> Iterator[Verdict]:
+    for case in checked.CASES:
+        what, budget = f"{case} with guarantees checked", f"≥ {checked.BUDGET:g} × with the journal alone"
+        found = results.checked.get(case)
+        if found is None:
+            yield Verdict(what, budget, results.absent.get(checked.NAME, "not selected"), None)
+        else:
+            yield Verdict(what, budget, f"{found.rate:.2f} ×", found.rate >= checked.BUDGET)
 
 
 def _page(results: Results) -> Iterator[Verdict]:

@@ -34,6 +34,7 @@ class Results:
     sustained: dict[str, dict[str, Throughput]] = field(default_factory=dict)
     """By load, then contestant."""
     observed: dict[str, Watching] = field(default_factory=dict)
+    checked: dict[str, Watching] = field(default_factory=dict)
     """By case."""
     page: Pages | None = None
     upkeep: Upkeep | None = None

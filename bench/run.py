@@ -25,6 +25,7 @@ from time import monotonic
 from bench import (
     budgets,
     cases,
+    checked,
     codec,
     contact,
     contestants,
@@ -121,6 +122,12 @@ def run(plan: Plan, selected: Selection, starters: dict[str, Starter]) -> Result
             results.observed = observed.run(plan.effort.rounds)
         except (Unavailable, BadAnswer, OSError) as error:
             results.absent[observed.NAME] = str(error)
+    if checked.NAME in selected:
+        _say("with guarantees checked")
+        try:
+            results.checked = checked.run(plan.effort.rounds)
+        except (Unavailable, BadAnswer, OSError) as error:
+            results.absent[checked.NAME] = str(error)
     if page.NAME in selected:
         _say("the page")
         try:

@@ -74,7 +74,7 @@ def test_the_journal_on_disk_says_the_same(tmp_path: Path, capsys: pytest.Captur
     journal = tmp_path / "journal"
     with KafkaStub(topics={"orders": 1}, journal=journal) as stub:
         skip(stub.bootstrap_servers)
-        verdict = stub.check()
+    verdict = stub.check()
     report = tmp_path / "report.xml"
     assert main(["check", str(journal), "--junit", str(report)]) == 1
     assert capsys.readouterr().out == f"{verdict}\n"

@@ -14,17 +14,20 @@ from typing import Any, Final
 from kafkastub.guarantees.checker import Checker
 from kafkastub.guarantees.consumers import Look
 from kafkastub.guarantees.events import Partition
-from kafkastub.guarantees.reading import Reader
+from kafkastub.guarantees.reading import READ, Reader
 from kafkastub.guarantees.relations import Position
 from kafkastub.guarantees.verdict import Verdict
 from kafkastub.journal.extract import TopicName
 from kafkastub.journal.ring import Outcome, Raw, Ring, Run, reply_size
+from kafkawire.api import ApiKey
 
 MOST_BYTES: Final = 32 << 20
 """Of requests and answers that wait to be read; beyond that they are read while others are served."""
 _MOST_CONNECTIONS: Final = 10_000
 _LEAST_OF_AN_ENTRY: Final = 256
 """Bytes that an entry counts for at least: what Python needs for it."""
+_ASKED_FOR: Final = frozenset(key.to_bytes(2) for key in READ if key not in (ApiKey.METADATA, ApiKey.CREATE_TOPICS))
+"""APIs, as requests begin; names of topics are known without these."""
 Unit = tuple[int, Any]
 """A sequence number, and a list like `Raw` or a tuple like `Run`."""
 
@@ -63,7 +66,11 @@ class Follower:
         """Set aside what has ended by now."""
         found, self._late = self._late, []
         for one in self._ring.units(self._next):
-            if type(one[1]) is not list or one[1][8] is not Outcome.PENDING:
+            unit = one[1]
+            if type(unit) is list:
+                if unit[8] is not Outcome.PENDING:
+                    found.append(one)
+            elif unit[8] > 1 or unit[0][unit[1] + 4 : unit[1] + 6] in _ASKED_FOR:
                 found.append(one)
         self._next = self._ring.total
         if not found:

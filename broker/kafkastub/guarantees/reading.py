@@ -16,12 +16,17 @@ from kafkawire.catalogue import request_class, response_class
 from kafkawire.codec import decode_from
 from kafkawire.errors import KafkaError, MalformedMessage
 from kafkawire.header import is_flexible, read_request_header, response_header_size
-from kafkawire.records import HEADER_SIZE, parse_header, read_batch, split_batches
+from kafkawire.records import HEADER_SIZE, MAGIC, parse_header, read_batch, split_batches
+from kafkawire.records.batch import LOG_OVERHEAD
 from kafkawire.schema import ZERO_UUID
 
 _MOST_SESSIONS: Final = 4096
 _MOST_NAMES: Final = 10_000
 _key_and_version: Final = struct.Struct(">hh").unpack_from
+_base_and_length: Final = struct.Struct(">qi").unpack_from
+_attributes_and_last: Final = struct.Struct(">hi").unpack_from
+_NOT_ORDINARY: Final = 0x30
+"""Of a batch's attributes: of a transaction, or a control batch."""
 _MARKER_KIND: Final = struct.Struct(">h").unpack_from
 _SAID_AGAIN: Final = frozenset((ApiKey.HEARTBEAT, ApiKey.CONSUMER_GROUP_HEARTBEAT, ApiKey.FIND_COORDINATOR))
 """What says nothing new when it is said again."""
@@ -69,6 +74,9 @@ class Reader:
                 answer = decode_from(answer_cls, version, reply, body)[0]
         except (KeyError, MalformedMessage, ValueError):
             return
+        if key == ApiKey.METADATA or key == ApiKey.CREATE_TOPICS:
+            self._learn(answer)
+            return
         self.requests += 1
         ended = raw.started if raw.ended is None else raw.ended
         at = At(sequence, raw.broker_ms, raw.started, ended)
@@ -76,8 +84,6 @@ class Reader:
         client = Client(info.id, header.client_id or "", info.client_host, info.principal)
         if key == ApiKey.FETCH:
             yield from self._fetched(at, client, info.node_id, request, answer)
-        elif key == ApiKey.METADATA or key == ApiKey.CREATE_TOPICS:
-            self._learn(answer)
         else:
             yield from READ[key](at, client, request, answer, self._name)
 
@@ -156,7 +162,7 @@ class Reader:
 def _answered(
     at: At, client: Client, partition: tuple[str, int], asked: int | None, isolation: int, said: Any
 ) -> Fetched:
-    batches = tuple(batches_in(said.records)) if said.records is not None and not said.error_code else ()
+    batches = tuple(spans_in(said.records)) if said.records is not None and not said.error_code else ()
     if asked is None:  # the session is older than the journal
         asked = min((batch.first for batch in batches), default=max(said.high_watermark, 0))
     end = max((batch.end for batch in batches), default=asked)
@@ -175,6 +181,36 @@ def batches_in(records: Any) -> Iterator[Batch]:
                 yield _batch(one)
     except KafkaError:
         return
+
+
+def spans_in(records: Any) -> Iterator[Batch]:
+    """The same, with ordinary batches that follow each other as one: what was given, and not how it was packed."""
+    data = records if isinstance(records, bytes | bytearray | memoryview) else b"".join(records)
+    at, size, first, end = 0, len(data), -1, -1
+    while size - at >= HEADER_SIZE:
+        base, length = _base_and_length(data, at)
+        behind = at + LOG_OVERHEAD + length
+        if behind > size or length < HEADER_SIZE - LOG_OVERHEAD or data[at + 16] != MAGIC:
+            break
+        attributes, last_delta = _attributes_and_last(data, at + 21)
+        if not attributes & _NOT_ORDINARY:
+            if base != end:
+                if first >= 0:
+                    yield _ordinary(first, end)
+                first = base
+            end = base + last_delta + 1
+        else:
+            if first >= 0:
+                yield _ordinary(first, end)
+            first = end = -1
+            yield _batch(memoryview(data)[at:behind])
+        at = behind
+    if first >= 0:
+        yield _ordinary(first, end)
+
+
+def _ordinary(first: int, end: int) -> Batch:
+    return Batch(first, end, -1, -1, -1, 0, False, False)
 
 
 def _batch(one: memoryview) -> Batch:
