@@ -134,10 +134,11 @@ def test_a_large_answer_of_a_version_that_may_name_brokers_passes(proxy: KafkaPr
     """Fetch 17: its end is looked for while it passes."""
     with Client(proxy.bootstrap_servers) as client:
         value = os.urandom(3 << 20)
-        produce(client, "large", 0, [NewRecord(None, value, 0)])
+        offset, _ = produce(client, "large", 0, [NewRecord(None, value, 0)])
         topics = client.ask(MetadataRequest(topics=None)).topics
         (topic_id,) = [one.topic_id for one in topics if one.name == "large"]
         request = fetched(17, upto=1 << 30)
+        request.topics[0].partitions[0].fetch_offset = offset  # there may be more than fits in front of it
         request.topics = [FetchTopic(topic_id=topic_id, partitions=request.topics[0].partitions)]
         answer = client.ask(request, version=17)
         (part,) = answer.responses[0].partitions
