@@ -1,4 +1,4 @@
-"""Three nodes of Apache Kafka behind a proxy: nodes that crash and come back, leaders that move, random scenarios."""
+"""Three nodes of Apache Kafka behind a proxy: nodes that crash and come back, leaders that move."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ from confluent_kafka import Consumer, Producer
 
 from kafkastub import KafkaProxy
 from kafkastub.client import Client, topics
-from kafkastub_conformance.differential.broker import visiting
-from kafkastub_conformance.differential.running import compare, scripts
 from kafkawire.messages.alter_partition_reassignments_request import (
     AlterPartitionReassignmentsRequest,
     ReassignablePartition,
@@ -144,13 +142,3 @@ def test_java_clients_find_all_of_it(jvm: Jvm, proxy: KafkaProxy) -> None:
     finally:
         client.close()
     assert len(read_all(proxy.bootstrap_servers, "java", 30, "java")) == 30
-
-
-def test_random_scenarios_on_three_nodes(cluster: ApacheCluster, proxy: KafkaProxy) -> None:
-    """Of groups: who leads a new topic, and which node is called the controller, Kafka draws anew each time."""
-    direct = cluster.nodes[1].bootstrap_servers
-    place = next(one for one in proxy._proxy().places if one.node_id == 1)
-    with visiting(direct, "Kafka") as one, visiting(f"127.0.0.1:{place.bound[1]}", "the proxy") as other:
-        one.ignore = other.ignore = frozenset({"port"})  # of the other nodes: the proxy has its own
-        done = compare(scripts(["groups"], range(1, 21)), one, other)
-    assert [(result.name, result.reason, result.difference) for result in done.results if result.bad] == []
