@@ -179,8 +179,15 @@ def _is_slip_of_listener(name: str) -> bool:
     return slip(name)
 
 
+_DEFAULTS: Final = {name: row[1] for name, row in BROKER.items()}
+_LISTS: Final = tuple(name for name, default in _DEFAULTS.items() if type(default) is tuple)
+
+
 def _defaults() -> dict[str, Any]:
-    return {name: list(row[1]) if type(row[1]) is tuple else row[1] for name, row in BROKER.items()}
+    values = dict(_DEFAULTS)
+    for name in _LISTS:  # each configuration has its own
+        values[name] = list(values[name])
+    return values
 
 
 def _stub_defaults_beside(given: Mapping[str, object]) -> dict[str, object]:
