@@ -23,7 +23,7 @@ ORDER: Final[dict[str, Section]] = {
     ],
     "Reference": [
         "reference/stub.md", "reference/parts.md", "reference/views.md", "reference/errors.md", "reference/http.md",
-        "architecture.md", "contributing.md", "style.md", "reporting.md",
+        "performance.md", "architecture.md", "contributing.md", "style.md", "reporting.md",
     ],
 }  # fmt: skip
 """A page that is not named here, because it is new, comes last."""

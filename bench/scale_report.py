@@ -1,0 +1,101 @@
+"""What `bench.scale` has found: as a table, and as docs/performance.md with its plot."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from bench.plots import Plot, grid, short
+from bench.results import machine
+
+DOCS: Final = Path(__file__).resolve().parents[1] / "docs"
+PAGE, PICTURE = DOCS / "performance.md", DOCS / "pictures" / "scale.svg"
+
+_COLUMNS: Final = (
+    ("memory", "bytes each", "bytes_each"),
+    ("filling", "us each", "fill_us"),
+    ("start again", "us each", "restart_us"),
+    ("a sweep", "ms", "sweep_ms"),
+    ("one more client", "x the first", "one_more"),
+)
+"""What is told: its name, its unit, the attribute."""
+
+_TEXT: Final = """# Performance
+
+This page is written by `make bench-scale`. `make bench` prints how long requests take, beside other brokers.
+
+## What more of everything costs
+
+Each row is a process of its own. Times are processor time: of the broker alone for connections, of the process that
+holds the broker and the client that fills it for all others.
+
+- *memory*: what the process holds more than before, by the number of things. For partitions that have no records.
+- *filling*: from the first request to the last answer.
+- *start again*: from the start of a stub on a data directory until it has loaded everything.
+- *a sweep*: a look for offsets that have expired, where none has.
+- *one more client*: the median time of one request of a client that connects last, by that of a client that was alone.
+
+{table}
+
+![Plots of these figures](pictures/scale.svg)
+
+Measured on {day} with Python {python} on {system}, {processors} processors, load {load}.
+"""
+
+
+@dataclass
+class Scale:
+    """What so many things of a kind cost. Where something is not measured of a kind it is None."""
+
+    kind: str
+    count: int
+    bytes_each: float
+    """Memory of the process, with what the measuring client has of it."""
+    fill_us: float
+    """Processor time for each until all are there, client and broker together."""
+    sweep_ms: float | None = None
+    """One look after what is due, where nothing is."""
+    restart_us: float | None = None
+    """For each, until a stub on the data directory answers again, all loaded."""
+    one_more: float | None = None
+    """A request of one more client, by one of the first client of all: the median."""
+    one_more_p99: float | None = None
+    """The same of the 99th percentile."""
+
+
+def table(found: Sequence[Scale]) -> str:
+    """In Markdown."""
+    head = ["", *(f"{name}, {unit}" for name, unit, _ in _COLUMNS)]
+    rows = [head, ["---"] + ["---:"] * len(_COLUMNS)]
+    for one in found:
+        values = (getattr(one, attribute) for _, _, attribute in _COLUMNS)
+        rows.append([f"{one.count:,} {one.kind}", *("" if value is None else short(value) for value in values)])
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+def picture(found: Sequence[Scale]) -> str:
+    """A row of plots for each kind."""
+    rows = []
+    for kind in dict.fromkeys(one.kind for one in found):
+        of_kind = [one for one in found if one.kind == kind]
+        counts = [one.count for one in of_kind]
+        rows.append(
+            [
+                Plot(f"{kind}: {name}", unit, counts, [getattr(one, attribute) for one in of_kind])
+                for name, unit, attribute in _COLUMNS
+                if getattr(of_kind[0], attribute) is not None
+            ]
+        )
+    return grid(rows)
+
+
+def write(found: Sequence[Scale]) -> None:
+    """The page and its picture."""
+    told = machine()
+    load = "unknown" if told["load"] is None else f"{told['load']:.1f}"
+    day = datetime.datetime.now(datetime.UTC).date()
+    PAGE.write_text(_TEXT.format(**{**told, "load": load}, table=table(found), day=day), encoding="utf-8")
+    PICTURE.write_text(picture(found), encoding="utf-8")
