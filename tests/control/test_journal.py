@@ -148,7 +148,7 @@ def test_waiting_in_vain_says_for_what(http: Http):
 
 
 def test_those_who_wait_do_not_hold_up_the_broker_and_are_few(stub: KafkaStub, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("kafkastub.control.port._CLOSING_SECONDS", SECONDS)  # so many are told in good time
+    monkeypatch.setattr("kafkastub.control.serving._CLOSING_SECONDS", SECONDS)  # so many are told in good time
     url = f"{stub.control_url}/v1/journal/wait?api=Heartbeat&timeout=60"
 
     def wait(_: int) -> int:

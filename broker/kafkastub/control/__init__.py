@@ -1,6 +1,7 @@
 """The control port: a stub's clock, faults, journal, topics, groups and nodes over HTTP, for tests in any language.
 
-    port      the socket and the HTTP server (uvicorn, on the broker's own loop)
+    port      the port: a server with the application
+    serving   the socket and the HTTP server (uvicorn, on the broker's own loop)
     connections  the connections of it: how many, and how long they may be silent
     visitors  who may ask
     keys      who may change something
