@@ -198,10 +198,10 @@ lock:
 	uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header \
 		--extra build pyproject.toml -o requirements/run.lock
 	uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header \
-		--extra build --extra control --extra cli --extra journal --extra security --extra test --extra dev \
+		--extra build --extra control --extra cli --extra journal --extra registry --extra security --extra test --extra dev \
 		-c requirements/run.lock pyproject.toml -o requirements/dev.lock
 	uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header \
-		--extra build --extra control --extra cli -c requirements/dev.lock pyproject.toml -o requirements/image.lock
+		--extra build --extra control --extra cli --extra registry -c requirements/dev.lock pyproject.toml -o requirements/image.lock
 	uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header \
 		--extra build --extra pipeline --extra test --extra dev -c requirements/dev.lock pyproject.toml -o requirements/pipeline.lock
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
