@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from kafkastub.faults import ChaosAct, FaultError, FaultRule
     from kafkastub.guarantees import Finding, GuaranteeBroken, Verdict
     from kafkastub.journal import JournalTimeout
+    from kafkastub.registry.errors import RegistryError
     from kafkastub.state.snapshots.saved import SnapshotError
     from kafkastub.storage import DataDirError
     from kafkastub.stub.errors import (
@@ -48,6 +49,7 @@ __all__ = [
     "KafkaStub",
     "NotInFront",
     "RecordsTimeout",
+    "RegistryError",
     "Snapshot",
     "SnapshotError",
     "StubError",
@@ -86,6 +88,10 @@ def __getattr__(name: str) -> Any:
         from kafkastub.journal import JournalTimeout
 
         return JournalTimeout
+    if name == "RegistryError":
+        from kafkastub.registry.errors import RegistryError
+
+        return RegistryError
     if name == "Snapshot":
         from kafkastub.stub.snapshots import Snapshot
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.docs.generated import DOCS
 
-GUIDES = ("guarantees.md", "journal.md", "limits.md", "logs.md", "nodes.md", "proxy.md", "quotas.md")
+GUIDES = ("guarantees.md", "journal.md", "limits.md", "logs.md", "nodes.md", "proxy.md", "quotas.md", "registry.md")
 BLOCKS = [
     pytest.param(block, id=f"{guide} {number}")
     for guide in GUIDES

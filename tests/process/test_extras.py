@@ -55,6 +55,7 @@ PKCS12 = (*TLS, "ssl.keystore.location={tmp}/store.p12", "ssl.keystore.type=PKCS
         (["yaml"], KAFKASTUB, ("faults", "add", "--file", "{tmp}/faults.yaml"), "cli"),
         (["shtab"], KAFKASTUB, ("completion", "bash"), "cli"),
         (["pyarrow"], PARQUET, ("{tmp}/journal.parquet",), "journal"),
+        (["uvicorn"], KAFKASTUB, ("serve", "--port", "0", "--registry-port", "0"), "registry"),
         (["cryptography"], KAFKASTUB, TLS, "security"),
         (["cryptography"], KAFKASTUB, PKCS12, "security"),
         (["jwt"], KAFKASTUB, JWKS, "security"),

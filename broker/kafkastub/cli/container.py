@@ -28,6 +28,8 @@ OPTIONS: Final = {
     "KAFKASTUB_LOG_LEVEL": "--log-level",
     "KAFKASTUB_NODES": "--nodes",
     "KAFKASTUB_PROFILE": "--profile",
+    "KAFKASTUB_REGISTRY_HOST": "--registry-host",
+    "KAFKASTUB_REGISTRY_PORT": "--registry-port",
 }
 """Environment variables and the options of `kafkastub serve` that they are."""
 

@@ -15,6 +15,7 @@ from kafkastub.cli.serving import (
     host,
     is_number,
     load_control,
+    load_registry,
     port,
     ring_of,
     rules_of,
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from kafkastub.control.hosted import Hosted
     from kafkastub.control.port import ControlPort
     from kafkastub.faults import FaultRule
+    from kafkastub.registry_port.port import RegistryPort
     from kafkastub.server.broker import Broker
     from kafkastub.state.snapshots.saved import SavedState
 
@@ -86,6 +88,19 @@ def add_to(commands: Commands) -> None:
         help="begin with what is in it (`kafkastub snapshot save`); a --data-dir with something in it goes on instead",
     )
     add_watching_options(serve)
+    serve.add_argument(
+        "--registry-port",
+        type=port,
+        metavar="PORT",
+        help="serve a schema registry there, 0 for any free one (docs/registry.md); without it there is none",
+    )
+    serve.add_argument(
+        "--registry-host",
+        type=host,
+        default="127.0.0.1",
+        metavar="HOST",
+        help="its address, 0.0.0.0 for all (default %(default)s); --control-allowed-hosts are its names, too",
+    )
     add_log_options(serve)
 
 
@@ -126,6 +141,7 @@ def _serve(arguments: argparse.Namespace) -> int:
         rules = rules_of(arguments.faults)
         snapshot = _snapshot(arguments.snapshot, config)
         load_control(arguments.control_port)
+        load_registry(arguments.registry_port)
     except (ConfigError, ValueError) as error:
         return refuse(str(error))
     raise_limit()
@@ -166,9 +182,13 @@ async def _run(
     hosted = _hosted(arguments, config, topics, rules)
     broker = Broker(config, log, data_dir=arguments.data_dir)
     await broker.start(listeners, topics, arguments.nodes, arguments.racks, snapshot, loads_later=True)
+    control = registry = None
     try:
         control = await _equip(arguments, broker, rules, hosted)
+        registry = await _registry(arguments, broker, hosted)
     except BaseException:
+        if control is not None:
+            await control.close()
         await broker.stop()
         raise
     if listeners.plain and LISTENERS in config.static:
@@ -179,12 +199,16 @@ async def _run(
     say(f"kafkastub ready on {broker.bound} (profile {config.profile.name})")
     if control is not None:
         say(f"kafkastub control port on {control.url}")
+    if registry is not None:
+        say(f"kafkastub schema registry on {registry.url}")
     from kafkastub.server.memory import give_back, keep_freed_memory
 
     broker.when_much_is_freed(give_back)
     broker.load_rest()
     loop.call_later(_SETTLED_SECONDS, keep_freed_memory)
     await stop.wait()
+    if registry is not None:
+        await registry.close()
     if control is not None:
         await control.close()
     await (broker if hosted is None else hosted.running()).stop()
@@ -247,6 +271,24 @@ async def _equip(
     control = ControlPort(hosted, broker.log, *where, arguments.control_allowed_hosts, arguments.control_token)
     await control.open()
     return control
+
+
+async def _registry(arguments: argparse.Namespace, broker: Broker, hosted: Hosted | None) -> RegistryPort | None:
+    """The schema registry; None where none is asked for. Raises ListenError, Refused."""
+    if arguments.registry_port is None:
+        return None
+    from kafkastub.registry.errors import RegistryError
+    from kafkastub.registry_port.kept import KeptRegistry
+    from kafkastub.registry_port.port import RegistryPort
+
+    kept = KeptRegistry((lambda: broker) if hosted is None else hosted.running)
+    where = arguments.registry_host, arguments.registry_port
+    registry = RegistryPort(kept, broker.log, *where, arguments.control_allowed_hosts)
+    try:
+        await registry.open()
+    except RegistryError as error:
+        raise Refused(error.message) from None
+    return registry
 
 
 def _snapshot(file: str | None, config: BrokerConfig) -> SavedState | None:

@@ -119,7 +119,20 @@ class Refused(Exception):
 def load_control(port: int | None) -> None:
     """Before the port answers, for it takes a while. Raises ValueError."""
     if port is not None:
-        from kafkastub.control.port import MissingExtra, check_extra
+        from kafkastub.control.port import check_extra
+        from kafkastub.control.serving import MissingExtra
+
+        try:
+            check_extra()
+        except MissingExtra as error:
+            raise ValueError(error) from None
+
+
+def load_registry(port: int | None) -> None:
+    """Before the port answers. Raises ValueError."""
+    if port is not None:
+        from kafkastub.control.serving import MissingExtra
+        from kafkastub.registry_port.port import check_extra
 
         try:
             check_extra()

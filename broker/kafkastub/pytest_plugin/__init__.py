@@ -27,6 +27,7 @@ from kafkastub.pytest_plugin.options import (
     guarantees,
     journal_lines,
     real_cluster,
+    registry_url,
     shrinking,
     troubles,
     wanted_by_marker,
@@ -64,7 +65,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers",
         "kafka_stub(topics, config, retention_minutes, profile, as_version, nodes, chaos, chaos_level, check, "
-        "partitions, own, restore): what the broker of the fixture kafka_stub is like, and what is done about "
+        "partitions, own, registry, restore): what the broker of the fixture kafka_stub is like, and what is done about "
         "kafka_stub_server behind a test",
     )
     fixtures = config.stash[_FIXTURES] = WeakKeyDictionary()
@@ -283,6 +284,22 @@ def kafka_stub_factory(request: pytest.FixtureRequest) -> Iterator[Callable[...,
             return stub
 
         yield make
+
+
+@pytest.fixture
+def schema_registry_url(request: pytest.FixtureRequest) -> str:
+    """`http://HOST:PORT` of the schema registry beside the test's broker, which is there from now on.
+
+    The broker is `kafka_stub_server` where the test uses that, else `kafka_stub`. In front of a real cluster it is the
+    URL of its registry, KAFKA_STUB_REGISTRY_URL.
+    """
+    bootstrap = real_cluster(request.config)
+    if bootstrap is not None:
+        url = registry_url()
+        if url is None:
+            pytest.skip(_needs("schema_registry_url without KAFKA_STUB_REGISTRY_URL", bootstrap))
+        return url
+    return _broker_of(request, "schema_registry_url", "registry.url").with_registry().url
 
 
 @pytest.fixture

@@ -59,6 +59,8 @@ class Wanted:
     """Of the topic that the fixture `kafka_topic` creates."""
     own: bool = False
     """Whether `topics` get names that begin with `kafka_prefix`."""
+    registry: bool = False
+    """Whether there is a schema registry beside it; the fixture `schema_registry_url` asks for one, too."""
     restore: bool = False
     """Whether `kafka_stub_server` is put back to what it was before the test."""
 
@@ -124,6 +126,8 @@ class Wanted:
         said |= {
             name: getattr(self, name) for name in ("profile", "as_version", "nodes") if getattr(self, name) is not None
         }
+        if self.registry:
+            said["registry"] = True
         return KafkaStub(**{**said, **arguments, "config": {**config, **own}})
 
 
@@ -208,6 +212,11 @@ def shrinking(config: pytest.Config) -> tuple[int, float] | None:
     if config.getoption("usepdb", False):
         raise pytest.UsageError("--kafka-stub-shrink is refused with --pdb: the debugger would stop every run")
     return runs, seconds
+
+
+def registry_url() -> str | None:
+    """The URL of that cluster's schema registry."""
+    return os.environ.get("KAFKA_STUB_REGISTRY_URL") or None
 
 
 def journal_lines(config: pytest.Config) -> int:

@@ -8,6 +8,7 @@ journal   `stub.journal`: what was asked and answered
 nodes     `stub.nodes`: nodes that stop and start, leaders and coordinators that move
 quotas    `stub.quotas`: what clients may use
 tls       `stub.tls`: certificates
+registry  `stub.registry`: the schema registry, loaded where one is asked for
 control   the control port, loaded where one is asked for
 groups    `stub.groups`: groups, their targets, held revocations; waiting for what becomes of a group
 waits     waiting for topics, groups, requests, quiet; for coroutines in `aio`

@@ -162,6 +162,21 @@ def flag(given: object, what: str) -> bool:
     return given
 
 
+def wanted_text(given: object, what: str) -> None:
+    """Raises TypeError for what is no string, None too."""
+    if not isinstance(given, str):
+        raise TypeError(f"{what}={given!r} is refused: a string is wanted")
+
+
+def registry(wanted: object, host: object, port: object) -> tuple[str, int] | None:
+    """Where a schema registry is to listen; None where there is to be none. Raises TypeError, ValueError."""
+    if not isinstance(wanted, bool):
+        raise TypeError(f"registry={wanted!r} is refused: True or False is wanted; registry_port= says where")
+    if not wanted and port is None:
+        return None
+    return address(host, 0 if port is None else port, "registry_")
+
+
 def names(given: object, what: str) -> tuple[str, ...]:
     """Names of hosts; "*" is any. Raises TypeError, ValueError."""
     if isinstance(given, str) or not isinstance(given, Sequence) or not all(isinstance(one, str) for one in given):

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from kafkastub.stub.offsets import StubOffsets
     from kafkastub.stub.quotas import StubQuotas
     from kafkastub.stub.records import Content, Headers, Produced, StubRecords
+    from kafkastub.stub.registry import StubRegistry
     from kafkastub.stub.share_groups import StubShareGroups
     from kafkastub.stub.snapshots import Snapshot
     from kafkastub.stub.streams_groups import StubStreamsGroups
@@ -85,6 +86,8 @@ class KafkaStub:
         snapshot: what it is at first: what `stub.snapshot()` gave, or a file of it (docs/without-sleeps.md). `topics`
             that are there already are left as they are, and so is a `data_dir` with something in it.
         check: whether guarantees are checked from the start, for `stub.check()` (docs/guarantees.md).
+        registry: whether there is a schema registry beside it, `stub.registry` (docs/registry.md); `registry_port` is
+            its port, by default any free one, of `registry_host`. `control_allowed_hosts` are names for it, too.
         process: whether it runs in a process of its own, for tests that keep the interpreter busy (docs/faults.md).
     """
 
@@ -117,6 +120,9 @@ class KafkaStub:
         control_token: str | None = None,
         journal_entries: int = DEFAULT_ENTRIES,
         check: bool = False,
+        registry: bool = False,
+        registry_port: int | None = None,
+        registry_host: str = "127.0.0.1",
     ) -> None:
         self._topics = stub_arguments.topics(topics)
         stub_arguments.configs(config, "config")
@@ -138,7 +144,9 @@ class KafkaStub:
 
             self._snapshot = given(snapshot)
         self._control = StubControl(control_host, control_port, control_allowed_hosts, control_token)
-        self._thread = BrokerThread(self._start_broker, self._opened, self._control.close)
+        self._registry_at = stub_arguments.registry(registry, registry_host, registry_port)
+        self._names = stub_arguments.names(control_allowed_hosts, "control_allowed_hosts")
+        self._thread = BrokerThread(self._start_broker, self._opened, self._closing)
         self._chaos = None if chaos is None else stub_arguments.chaos(chaos, chaos_level)
         self._journal = KeptJournal(self._thread, journal, journal_entries, stub_arguments.flag(check, "check"))
         self.was_at = ""
@@ -235,6 +243,18 @@ class KafkaStub:
         from kafkastub.stub.transactions import StubTransactions
 
         return StubTransactions(self._thread)
+
+    @cached_property
+    def registry(self) -> StubRegistry:
+        """The schema registry: schemas registered and looked up, what may follow on what; its `url` for clients.
+
+        Raises RuntimeError where none was asked for.
+        """
+        if self._registry_at is None:
+            raise RuntimeError("this stub has no schema registry: start it with registry=True")
+        from kafkastub.stub.registry import StubRegistry
+
+        return StubRegistry(self._thread, *self._registry_at, self._names)
 
     @cached_property
     def tls(self) -> StubTls:
@@ -480,6 +500,15 @@ class KafkaStub:
         """`tls.show_certificate`: show clients to come another server certificate. Raises RuntimeError."""
         self.tls.show_certificate(expired=expired, other_ca=other_ca, hosts=hosts)
 
+    def with_registry(self) -> StubRegistry:
+        """`registry`, which is started beside a stub that runs without one. Raises MissingExtra, StubError."""
+        self._running()
+        if self._registry_at is None:
+            self._registry_at = "127.0.0.1", 0
+            self.registry._load()
+            self._thread.call_async(self.registry._open)
+        return self.registry
+
     # -- its start and its end -------------------------------------------------------------------------------------
 
     def start(self) -> Self:
@@ -491,6 +520,8 @@ class KafkaStub:
             raise StubError(RUNNING)
         if self._control.is_wanted:
             self._control.load()
+        if self._registry_at is not None:
+            self.registry._load()
         try:
             self._thread.start()
         except KafkaError as error:
@@ -572,6 +603,13 @@ class KafkaStub:
                 ring=self._journal.ring,
                 replaced=self._replaced,
             )
+        if self._registry_at is not None:
+            await self.registry._open(broker)
+
+    async def _closing(self) -> None:
+        await self._control.close()
+        if self._registry_at is not None:
+            await self.registry._close()
 
     def _replaced(self, broker: Broker) -> None:
         self._thread.broker = broker

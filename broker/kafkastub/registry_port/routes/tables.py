@@ -1,0 +1,48 @@
+"""A table of handlers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar
+
+from kafkastub.registry.registry import Registry
+from kafkastub.registry_port.requests import Asked
+
+Handler = Callable[..., Any]
+"""Is given the registry, the request, and the parts of the path that vary; gives what is told as JSON, or `Raw`."""
+
+
+H = TypeVar("H", bound=Handler)
+
+
+class Raw(NamedTuple):
+    """A text that is told as it is."""
+
+    text: str
+
+
+class Route(NamedTuple):
+    """A method and a path; "*" stands for a part that varies."""
+
+    method: str
+    path: tuple[str, ...]
+    handler: Handler
+
+
+class Table:
+    """Routes, as a decorator adds them."""
+
+    def __init__(self) -> None:
+        self.routes: list[Route] = []
+
+    def at(self, method: str, path: str) -> Callable[[H], H]:
+        """For what is asked so."""
+
+        def add(handler: H) -> H:
+            self.routes.append(Route(method, tuple(filter(None, path.split("/"))), handler))
+            return handler
+
+        return add
+
+
+__all__ = ["Asked", "Raw", "Registry", "Route", "Table"]

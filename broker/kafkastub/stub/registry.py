@@ -1,0 +1,206 @@
+"""`stub.registry`: the schema registry beside the broker. Here alone the stub knows of it, and loads it when asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from kafkastub.stub import arguments as stub_arguments
+
+if TYPE_CHECKING:
+    from kafkastub.registry.entities import Schema
+    from kafkastub.registry.registry import Registry
+    from kafkastub.registry_port.kept import KeptRegistry
+    from kafkastub.registry_port.port import RegistryPort
+    from kafkastub.server.broker import Broker
+    from kafkastub.stub.runner import Runner
+
+T = TypeVar("T")
+
+GivenReference = tuple[str, str, int]
+"""A name, the subject and the version that it stands for."""
+
+
+class StubRegistry:
+    """A schema registry with Confluent's REST interface, whose state is in the topic `_schemas` of the broker.
+
+    Clients are given its `url`; a test has the same without HTTP. What the registry refuses is a
+    `kafkastub.RegistryError`, with the `status` and `code` that clients see.
+    """
+
+    def __init__(self, runner: Runner, host: str, port: int, allowed_hosts: tuple[str, ...]) -> None:
+        """Made by `KafkaStub(registry=True)`."""
+        self._runner = runner
+        self._at = host, port
+        self._names = allowed_hosts
+        self._kept: KeptRegistry | None = None
+        self._port: RegistryPort | None = None
+
+    def _load(self) -> None:
+        """What it needs, in the thread of whoever starts the stub. Raises MissingExtra."""
+        from kafkastub.registry_port.port import check_extra
+
+        check_extra()
+
+    async def _open(self, broker: Broker) -> None:
+        """Raises ListenError, RegistryError."""
+        from kafkastub.registry_port.kept import KeptRegistry
+        from kafkastub.registry_port.port import RegistryPort
+
+        self._kept = KeptRegistry(self._runner.running)
+        port = RegistryPort(self._kept, broker.log, *self._at, self._names)
+        await port.open()
+        self._port = port
+
+    async def _close(self) -> None:
+        port, self._port = self._port, None
+        if port is not None:
+            await port.close()
+
+    @property
+    def url(self) -> str:
+        """`http://HOST:PORT`, for a client's `schema.registry.url`. Raises StubError where the stub does not run."""
+        self._runner.running()
+        assert self._port is not None
+        return self._port.url
+
+    # -- schemas ---------------------------------------------------------------------------------------------------
+
+    def register(
+        self,
+        subject: str,
+        schema: str | Mapping[str, Any],
+        type: str = "AVRO",
+        *,
+        references: Iterable[GivenReference] = (),
+        metadata: Mapping[str, Any] | None = None,
+        rules: Mapping[str, Any] | None = None,
+        normalize: bool = False,
+    ) -> Schema:
+        """Register a schema: a text, or what JSON makes one of. `type` is AVRO, JSON or PROTOBUF.
+
+        What is there already is given back as it is. Raises RegistryError, TypeError.
+        """
+        given = self._given(subject, schema, type, references, metadata, rules)
+        return self._do(lambda registry: registry.register(given, normalize=normalize))
+
+    def lookup(
+        self,
+        subject: str,
+        schema: str | Mapping[str, Any],
+        type: str = "AVRO",
+        *,
+        references: Iterable[GivenReference] = (),
+        normalize: bool = False,
+        deleted: bool = False,
+    ) -> Schema:
+        """The version that a schema is. Raises RegistryError, TypeError."""
+        given = self._given(subject, schema, type, references, None, None)
+        return self._do(lambda registry: registry.lookup(given, normalize=normalize, deleted=deleted).schema)
+
+    def latest(self, subject: str) -> Schema:
+        """The latest version of a subject. Raises RegistryError."""
+        return self._do(lambda registry: registry.version(subject, -1).schema)
+
+    def version(self, subject: str, version: int, *, deleted: bool = False) -> Schema:
+        """A version of a subject. Raises RegistryError."""
+        return self._do(lambda registry: registry.version(subject, version, deleted=deleted).schema)
+
+    def versions(self, subject: str, *, deleted: bool = False) -> list[int]:
+        """The numbers of a subject's versions. Raises RegistryError."""
+        return self._do(lambda registry: [one.version for one in registry.versions(subject, deleted=deleted)])
+
+    def schema(self, schema_id: int, subject: str | None = None) -> Schema:
+        """The schema with an id; `subject` says the context, where it is not the default one. Raises RegistryError."""
+        return self._do(lambda registry: registry.of_id(schema_id, subject)[0].schema)
+
+    def subjects(self, prefix: str = ":*:", *, deleted: bool = False) -> list[str]:
+        """The names of the subjects that begin with a prefix, by default of all, in order."""
+        return self._do(lambda registry: registry.subjects(prefix, deleted=deleted))
+
+    def delete_subject(self, subject: str, *, permanent: bool = False) -> list[int]:
+        """Delete a subject: softly, or for good what was deleted softly before. Says which versions.
+
+        Raises RegistryError.
+        """
+        return self._do(lambda registry: registry.delete_subject(subject, permanent=permanent))
+
+    def delete_version(self, subject: str, version: int, *, permanent: bool = False) -> int:
+        """Delete a version likewise. Raises RegistryError."""
+        return self._do(lambda registry: registry.delete_version(subject, version, permanent=permanent))
+
+    # -- what may follow on what -------------------------------------------------------------------------------------
+
+    def why_incompatible(
+        self,
+        subject: str,
+        schema: str | Mapping[str, Any],
+        type: str = "AVRO",
+        *,
+        references: Iterable[GivenReference] = (),
+    ) -> list[str]:
+        """What keeps a schema from being registered, in sentences; empty where nothing does. Raises RegistryError."""
+        given = self._given(subject, schema, type, references, None, None)
+        return self._do(lambda registry: registry.why_incompatible(given))
+
+    def compatibility(self, subject: str | None = None) -> str:
+        """The level that counts for a subject, "BACKWARD" for example; that of all without one."""
+        return self._do(lambda registry: str(registry.config(subject)["compatibilityLevel"]))
+
+    def set_compatibility(self, level: str, subject: str | None = None) -> None:
+        """Set the level of a subject, or of all: NONE, BACKWARD, FORWARD, FULL, or one of these with _TRANSITIVE.
+
+        Raises RegistryError.
+        """
+        from kafkastub.registry.settings import requested_config
+
+        change = requested_config({"compatibility": level})
+        self._do(lambda registry: registry.set_config(subject, change))
+
+    def mode(self, subject: str | None = None) -> str:
+        """The mode that counts for a subject, "READWRITE" for example; that of all without one."""
+        return self._do(lambda registry: registry.mode(subject))
+
+    def set_mode(self, mode: str, subject: str | None = None, *, force: bool = False) -> None:
+        """Set the mode of a subject, or of all: READWRITE, READONLY, IMPORT. Raises RegistryError."""
+        self._do(lambda registry: registry.set_mode(subject, mode, force=force))
+
+    def _do(self, work: Callable[[Registry], T]) -> T:
+        self._runner.running()
+        kept = self._kept
+        assert kept is not None
+        return self._runner.call(lambda: work(kept.now()))
+
+    def _given(
+        self,
+        subject: object,
+        schema: object,
+        type: object,
+        references: Iterable[GivenReference],
+        metadata: object,
+        rules: object,
+    ) -> Schema:
+        """Raises TypeError, RegistryError."""
+        import json
+
+        from kafkastub.registry.entities import Reference, Schema, normalized_metadata, normalized_rules
+
+        stub_arguments.wanted_text(subject, "subject")
+        stub_arguments.wanted_text(type, "type")
+        if not isinstance(schema, str):
+            if not isinstance(schema, Mapping):
+                raise TypeError(f"schema={schema!r:.100} is refused: a text is wanted, or a mapping")
+            schema = json.dumps(schema)
+        assert isinstance(subject, str)
+        assert isinstance(type, str)
+        return Schema(
+            subject,
+            schema,
+            type.upper(),
+            tuple(Reference(*one) for one in references),
+            normalized_metadata(metadata),
+            normalized_rules(rules),
+        )
+
+    def __repr__(self) -> str:
+        return f"<schema registry {'not running' if self._port is None else self._port.url}>"
