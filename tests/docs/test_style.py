@@ -21,7 +21,7 @@ PHRASES: Final = re.compile(
 PAGES: Final = (
     "CONTRIBUTING.md", "SECURITY.md", *(f"docs/{name}.md" for name in (
         "as-version", "consumer-groups", "docker", "faults", "installation", "limits", "logs", "nodes", "page",
-        "quotas", "security", "share-groups", "streams-groups", "transactions", "without-sleeps",
+        "quotas", "registry", "security", "share-groups", "streams-groups", "transactions", "without-sleeps",
     )),
 )  # fmt: skip
 """Those that have been rewritten. A page that is added here stays plain."""
