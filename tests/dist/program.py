@@ -155,7 +155,7 @@ def main(folder: Path) -> None:
             print(replay(folder / "journal", fresh))
         except ValueError as error:
             print(error)
-    print(kafkastub.__version__)
+    print(kafkastub.__version__, kafkastub.RegistryError.__name__)
 
 
 if __name__ == "__main__":

@@ -71,5 +71,5 @@ def test_the_program_has_every_part_of_a_stub() -> None:
     assert {name for name in parts if f"stub.{name}" not in PROGRAM.read_text()} == OF_EXTRAS
 
 
-OF_EXTRAS = {"ca_file", "tls", "control_url"}
+OF_EXTRAS = {"ca_file", "tls", "control_url", "registry"}
 """Of those that need more to be installed."""

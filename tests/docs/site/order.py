@@ -19,7 +19,7 @@ ORDER: Final[dict[str, Section]] = {
     ],
     "Operate groups": [
         "consumer-groups.md", "share-groups.md", "streams-groups.md", "cli.md", "pipeline.md", "spark.md",
-        "security.md", "quotas.md",
+        "security.md", "quotas.md", "registry.md",
     ],
     "Reference": [
         "reference/stub.md", "reference/parts.md", "reference/views.md", "reference/errors.md", "reference/http.md",

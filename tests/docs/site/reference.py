@@ -41,6 +41,8 @@ PAGES: Final[dict[str, tuple[str, str, list[str]]]] = {
             f"{_STUB}.nodes.StubNodes",
             f"{_STUB}.nodes.StubNode",
             f"{_STUB}.quotas.StubQuotas",
+            f"{_STUB}.registry.StubRegistry",
+            "kafkastub.registry.entities.Schema",
             f"{_STUB}.tls.StubTls",
             f"{_STUB}.waits.StubWaits",
             f"{_STUB}.aio.AsyncWaits",
@@ -75,6 +77,7 @@ PAGES: Final[dict[str, tuple[str, str, list[str]]]] = {
         "All can be imported from `kafkastub`.",
         [
             "kafkastub.NotInFront",
+            "kafkastub.RegistryError",
             "kafkastub.StubError",
             "kafkastub.ConfigError",
             "kafkastub.TopicError",

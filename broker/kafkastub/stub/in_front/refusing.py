@@ -29,6 +29,8 @@ REASONS: Final = {
     "advertise": "where clients are sent is said at the start, by advertised",
     "metrics": "the cluster's meters are its own; the control port has those of requests",
     "client_certificate": "certificates of clients are for the cluster to sign",
+    "registry": "the schema registry is the cluster's; clients use its own URL",
+    "with_registry": "the schema registry is the cluster's; clients use its own URL",
 }
 """By the name of what a stub has."""
 
