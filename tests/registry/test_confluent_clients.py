@@ -25,8 +25,8 @@ TWO = (
 
 
 @pytest.fixture
-def client(schema_registry_url: str) -> Iterator[SchemaRegistryClient]:
-    with SchemaRegistryClient({"url": schema_registry_url}) as made:
+def client(kafka_registry_url: str) -> Iterator[SchemaRegistryClient]:
+    with SchemaRegistryClient({"url": kafka_registry_url}) as made:
         yield made
 
 
@@ -81,14 +81,14 @@ def order_class() -> Any:
 
 
 def test_a_protobuf_value_is_written_and_read(
-    client: SchemaRegistryClient, kafka_stub: KafkaStub, schema_registry_url: str
+    client: SchemaRegistryClient, kafka_stub: KafkaStub, kafka_registry_url: str
 ):
     order = order_class()
     value = order(id=7, tags={"a": "b"}, by_mail="x")
     configured = {"use.deprecated.format": False}
     written = ProtobufSerializer(order, client, configured)(value, VALUE)
     assert ProtobufDeserializer(order, configured, client)(written, VALUE) == value
-    with SchemaRegistryClient({"url": schema_registry_url}) as fresh:  # which asks for the descriptor
+    with SchemaRegistryClient({"url": kafka_registry_url}) as fresh:  # which asks for the descriptor
         assert ProtobufDeserializer(order, configured, fresh)(written, VALUE) == value
     assert kafka_stub.registry.latest("orders-value").text == (
         'syntax = "proto3";\npackage shop;\n\n'
@@ -126,9 +126,9 @@ def test_what_the_client_has_a_call_for(client: SchemaRegistryClient):
 
 
 def test_a_value_that_was_written_is_read_after_its_subject_is_gone(
-    client: SchemaRegistryClient, schema_registry_url: str
+    client: SchemaRegistryClient, kafka_registry_url: str
 ):
     written = AvroSerializer(client, ONE)({"id": 7}, VALUE)
     client.delete_subject("orders-value")
-    with SchemaRegistryClient({"url": schema_registry_url}) as fresh:
+    with SchemaRegistryClient({"url": kafka_registry_url}) as fresh:
         assert AvroDeserializer(fresh)(written, VALUE) == {"id": 7}

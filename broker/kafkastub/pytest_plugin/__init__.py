@@ -65,8 +65,8 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers",
         "kafka_stub(topics, config, retention_minutes, profile, as_version, nodes, chaos, chaos_level, check, "
-        "partitions, own, registry, restore): what the broker of the fixture kafka_stub is like, and what is done about "
-        "kafka_stub_server behind a test",
+        "partitions, own, registry, restore): what the broker of the fixture kafka_stub is like, and what is done "
+        "about kafka_stub_server behind a test",
     )
     fixtures = config.stash[_FIXTURES] = WeakKeyDictionary()
     journal_lines(config)
@@ -236,6 +236,8 @@ def _kafka_stub_server_as_marked(request: pytest.FixtureRequest) -> Iterator[Non
     else:
         _skip_particular(bootstrap, marked)
     shared = request.getfixturevalue(_SERVER)
+    if marked.registry and bootstrap is None:
+        shared.with_registry()
     with _behind(request, shared, marked) if bootstrap is None else nullcontext():
         if marked.topics:
             from kafkastub.pytest_plugin.cluster import add_topics
@@ -287,7 +289,7 @@ def kafka_stub_factory(request: pytest.FixtureRequest) -> Iterator[Callable[...,
 
 
 @pytest.fixture
-def schema_registry_url(request: pytest.FixtureRequest) -> str:
+def kafka_registry_url(request: pytest.FixtureRequest) -> str:
     """`http://HOST:PORT` of the schema registry beside the test's broker, which is there from now on.
 
     The broker is `kafka_stub_server` where the test uses that, else `kafka_stub`. In front of a real cluster it is the
@@ -297,9 +299,9 @@ def schema_registry_url(request: pytest.FixtureRequest) -> str:
     if bootstrap is not None:
         url = registry_url()
         if url is None:
-            pytest.skip(_needs("schema_registry_url without KAFKA_STUB_REGISTRY_URL", bootstrap))
+            pytest.skip(_needs("kafka_registry_url without KAFKA_STUB_REGISTRY_URL", bootstrap))
         return url
-    return _broker_of(request, "schema_registry_url", "registry.url").with_registry().url
+    return _broker_of(request, "kafka_registry_url", "registry.url").with_registry().url
 
 
 @pytest.fixture

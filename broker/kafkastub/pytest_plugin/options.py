@@ -60,7 +60,7 @@ class Wanted:
     own: bool = False
     """Whether `topics` get names that begin with `kafka_prefix`."""
     registry: bool = False
-    """Whether there is a schema registry beside it; the fixture `schema_registry_url` asks for one, too."""
+    """Whether there is a schema registry beside it; the fixture `kafka_registry_url` asks for one, too."""
     restore: bool = False
     """Whether `kafka_stub_server` is put back to what it was before the test."""
 
