@@ -14,6 +14,7 @@ from kafkastub import KafkaProxy, KafkaStub, replay
 from kafkastub.journal.disk import read_rows
 from kafkastub.journal.without_contents import WithoutContents
 from kafkawire.records import NewRecord, build_batch, check_crc, parse_header, read_batch
+from kafkawire.records.markers import build_marker
 from tests.waiting import SECONDS, until
 
 SECRET = b"what nobody is to read"
@@ -66,6 +67,17 @@ def test_what_is_no_batch_is_left_out(rubbish: bytes, at: int) -> None:
     for frame in (b"\0\0\0\x0b\0\0\0\x07" + rubbish + SECRET, b"\0\0\0\x0b"):
         assert SECRET not in hidden.request(0, 11, frame)
         assert SECRET not in hidden.answer(1, 16, frame)
+
+
+def test_markers_stay_and_what_a_client_calls_one_does_not() -> None:
+    marker = build_marker(1, 0, True, 3, 7, base_offset=5)
+    hidden = WithoutContents()
+    assert hidden.records(marker) == marker
+    for key, value in ((b"\0\0\0\1", SECRET), (SECRET, b"\0\0\0\0\0\3"), (None, SECRET), (SECRET, None)):
+        called = build_batch([NewRecord(key, value, 0)], attributes=0x20)
+        found = hidden.records(called)
+        assert SECRET not in found
+        assert parse_header(found).record_count == 1
 
 
 @pytest.fixture

@@ -15,9 +15,18 @@ from kafkawire.catalogue import request_class, response_class
 from kafkawire.codec import decode_from, encode
 from kafkawire.errors import KafkaError, MalformedMessage
 from kafkawire.header import is_flexible, read_request_header, response_header_size
-from kafkawire.records import NewRecord, checksum
-from kafkawire.records.batch import HEADER_SIZE, LOG_OVERHEAD, MAGIC, Buffer, parse_header, split_batches
+from kafkawire.records import NewRecord, checksum, read_batch
+from kafkawire.records.batch import (
+    HEADER_SIZE,
+    LOG_OVERHEAD,
+    MAGIC,
+    BatchHeader,
+    Buffer,
+    parse_header,
+    split_batches,
+)
 from kafkawire.records.build import append_record
+from kafkawire.records.markers import read_marker
 from kafkawire.schema import Struct
 
 WITH_RECORDS: Final = frozenset((ApiKey.PRODUCE, ApiKey.FETCH, ApiKey.SHARE_FETCH))
@@ -26,6 +35,11 @@ _HEAD: Final = 8
 """Bytes that stay of a frame that cannot be read: key, version and correlation id, or size and correlation id."""
 _MOST_RECORDS: Final = 100_000
 """Of a batch; of one that says it has more, none are kept."""
+_LARGEST_MARKER: Final = HEADER_SIZE + 32
+_MARKER_KEY: Final = 4
+"""Bytes: version and type."""
+_MARKER_VALUE: Final = 6
+"""Bytes: version, and the coordinator's epoch."""
 _CODECS: Final = 0x07
 _CRC_FROM: Final = 21
 
@@ -86,7 +100,7 @@ class WithoutContents:
     def _batch(self, batch: memoryview) -> bytes:
         """Raises KafkaError."""
         header = parse_header(batch)
-        if header.control:
+        if header.control and _is_marker(batch, header):
             return bytes(batch)
         count = header.record_count
         spread = header.max_timestamp - header.base_timestamp
@@ -105,6 +119,17 @@ class WithoutContents:
         last = bytearray()
         append_record(last, count - 1, NewRecord(b"", b"", spread), 0)
         return bytes(self._empty[: self._ends[count - 1]] + last)
+
+
+def _is_marker(batch: memoryview, header: BatchHeader) -> bool:
+    """Whether it is one of a broker's: a client may call a batch of its own so."""
+    if header.record_count != 1 or header.compression or len(batch) > _LARGEST_MARKER:
+        return False
+    with contextlib.suppress(KafkaError, ValueError):
+        (record,) = read_batch(batch)
+        is_short = len(record.key or b"") == _MARKER_KEY and len(record.value or b"") == _MARKER_VALUE
+        return is_short and not record.headers and read_marker(record) is not None
+    return False
 
 
 def zeroed(frame: bytes) -> bytes:
