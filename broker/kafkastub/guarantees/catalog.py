@@ -48,8 +48,8 @@ _ALL: Final = (
         "left_behind", "consumers", True,
         "Where a partition gets an owner, the owner begins at what is committed: what was given before and not "
         "committed is given again.",
-        "Not seen where the fetches cannot be told from those of the owner before. Exception: the owner before "
-        "commits up to there afterwards.",
+        "Not found if the fetches of the new owner cannot be separated from those of the owner before it. Exception: "
+        "the owner before it commits up to there afterwards.",
         "After a rebalance `seek` to nothing but `committed()`, and drop what was polled before.",
         "Do not pass offsets of your own to `rd_kafka_assign` in the rebalance callback; drop the queue's messages.",
         "Use `BlockRebalanceOnPoll`, finish or drop the batch, and `AllowRebalance`; no `SetOffsets` past the commit.",
@@ -58,7 +58,7 @@ _ALL: Final = (
     Guarantee(
         "commit_went_back", "consumers", True,
         "The committed offset of a partition goes back only over records that are given again.",
-        "Two commits that were under way at once on two connections have no order: nothing is said of them.",
+        "Two commits that were under way at the same time on two connections have no order, so they are not compared.",
         "`commitAsync` overtakes: count in its callback, and retry only what is newest; `commitSync` at the end.",
         "Keep one asynchronous commit under way at a time, and commit the highest offset of each partition.",
         "`CommitOffsets` waits for and cancels the one before; do not build requests by hand.",
@@ -67,8 +67,8 @@ _ALL: Final = (
     Guarantee(
         "commit_without_owning", "consumers", True,
         "A member commits only partitions that no other member has been assigned.",
-        "A broker takes such a commit: it looks at the generation alone. Not seen before the new owner's assignment "
-        "has passed.",
+        "A broker accepts such a commit, because it checks only the generation. Commits before the new owner's "
+        "assignment do not count.",
         "Forget a partition's offsets in `onPartitionsRevoked` and `onPartitionsLost`.",
         "Take partitions out of your own book of offsets in the rebalance callback.",
         "Drop marked offsets in `OnPartitionsRevoked` and `OnPartitionsLost`.",
@@ -77,7 +77,8 @@ _ALL: Final = (
         "reset_skipped", "consumers", True,
         "A reset to the end leaves out no record that was written after the group was first joined, or behind what it "
         "had been given.",
-        "Records that are older than the group are no loss: latest says so. Not seen where nobody saw them written.",
+        "Records older than the group do not count: that is what latest means. Found only if the checker saw the "
+        "records being written.",
         "`auto.offset.reset=earliest` (Java's default is latest), or commit once before anything is written.",
         "`auto.offset.reset=earliest` (librdkafka's default is largest).",
         "`ConsumeResetOffset(kgo.NewOffset().AtStart())`, which is franz-go's default.",
@@ -85,9 +86,9 @@ _ALL: Final = (
     ),
     Guarantee(
         "redelivered", "consumers", False,
-        "No record is given to a group twice. Kafka promises that to nobody without transactions: it is told, with the "
-        "reason each time, and fails no check unless it is named.",
-        "What a client fetched and dropped by itself counts as given.",
+        "A group is given each record once. Kafka does not promise that, so the checker reports it as a notice, each "
+        "time with the reason.",
+        "Records that a client fetched and dropped by itself count as given.",
         "Make the work idempotent, commit in `onPartitionsRevoked`, keep `max.poll.records` small.",
         "Make the work idempotent, commit in the rebalance callback.",
         "Make the work idempotent, `AutoCommitMarks` with `OnPartitionsRevoked`.",
@@ -96,7 +97,7 @@ _ALL: Final = (
     Guarantee(
         "failed_commit_not_repeated", "consumers", False,
         "A commit that was refused is followed by one that is accepted, or by the records being given again.",
-        "A worker that is started again later commits them then.",
+        "A worker that starts again later may still commit them.",
         "Do not swallow `CommitFailedException` and `RebalanceInProgressException`: poll again, or seek back.",
         "Look at the error of `rd_kafka_commit`; `_NO_OFFSET` and `ILLEGAL_GENERATION` are no successes.",
         "Look at the error of `CommitOffsetsSync`'s callback, partition by partition.",
@@ -104,7 +105,7 @@ _ALL: Final = (
     Guarantee(
         "never_commits", "consumers", False,
         "A group whose members have left has committed something of what it was given.",
-        "A reader that wants everything each time does that on purpose.",
+        "A reader that wants all records each time does that on purpose, which the checker cannot know.",
         "`enable.auto.commit=true`, or `commitSync()` before `close()`.",
         "`enable.auto.commit=true`, or `rd_kafka_commit` before `rd_kafka_consumer_close`.",
         "Leave `DisableAutoCommit` out, or `CommitUncommittedOffsets` before `Close`.",
@@ -112,7 +113,7 @@ _ALL: Final = (
     Guarantee(
         "read_aborted", "transactions", True,
         "A group is given no record of a transaction that is aborted.",
-        "Only seen where the transaction's end has passed, or its marker was fetched.",
+        "Found only if the checker saw the end of the transaction, or somebody fetched its marker.",
         "`isolation.level=read_committed` (Java's default is read_uncommitted).",
         "`isolation.level=read_committed`, which is librdkafka's default.",
         "`FetchIsolationLevel(kgo.ReadCommitted())` (franz-go's default is read uncommitted).",
@@ -121,7 +122,7 @@ _ALL: Final = (
     Guarantee(
         "read_uncommitted", "transactions", False,
         "A group that reads a topic with transactions reads committed records alone.",
-        "None of them was aborted by now.",
+        "Reported only while none of these transactions was aborted; otherwise it is `read_aborted`.",
         "`isolation.level=read_committed`.",
         "`isolation.level=read_committed`.",
         "`FetchIsolationLevel(kgo.ReadCommitted())`.",
@@ -130,7 +131,7 @@ _ALL: Final = (
         "refused_and_given_up", "producers", True,
         "A record that was refused with an error that can be tried again is written in the end, by this client or "
         "another one.",
-        "Records are known again by key, value and headers. Not counted: records of a transaction that was aborted.",
+        "The checker recognises a record by key, value and headers. Records of an aborted transaction do not count.",
         "Look at the callback of `send`, or at its future; leave `retries` and `delivery.timeout.ms` alone.",
         "Look at the delivery report; `flush` until it returns 0; leave `message.timeout.ms` alone.",
         "Look at the promise of `Produce`, or use `ProduceSync(...).FirstErr()`.",
@@ -138,9 +139,9 @@ _ALL: Final = (
     ),
     Guarantee(
         "sent_twice", "producers", False,
-        "No batch is written twice. Without idempotence Kafka does not promise that: it is told, and fails no check "
-        "unless it is named.",
-        "Seen where the answer was lost, the batch came again the same, and nothing else was written between.",
+        "Each batch is written once. Kafka does not promise that without idempotence, so the checker reports it as a "
+        "notice.",
+        "Found only if the answer was lost, the client sent the same batch again, and nobody wrote between the two.",
         "`enable.idempotence=true`, which is the default; `acks=1` or `retries=0` end it.",
         "`enable.idempotence=true` (librdkafka's default is false).",
         "Leave `DisableIdempotentWrite` out.",
@@ -149,7 +150,7 @@ _ALL: Final = (
     Guarantee(
         "out_of_order", "producers", True,
         "Batches of one connection to one partition are written in the order in which they were sent.",
-        "Only seen where the batch that comes late is the same as the one that was refused.",
+        "Found only if the client sends the refused batch again unchanged.",
         "`enable.idempotence=true`, or `max.in.flight.requests.per.connection=1`.",
         "`enable.idempotence=true`, or `max.in.flight=1`.",
         "Leave `DisableIdempotentWrite` out, or `MaxProduceRequestsInflightPerBroker(1)`.",
@@ -157,16 +158,16 @@ _ALL: Final = (
     ),
     Guarantee(
         "fenced_goes_on", "producers", True,
-        "A producer that was told that another one has its place asks for no more work.",
-        "Requests that were under way when it was told do not count; nor does an abort.",
+        "A producer sends no more work after a fencing error (INVALID_PRODUCER_EPOCH, PRODUCER_FENCED).",
+        "Requests under way at the time of the error do not count, and neither does an abort.",
         "`ProducerFencedException` is fatal: close the producer; one `transactional.id` for each instance.",
         "A fatal error (`rd_kafka_fatal_error`): destroy the producer.",
         "`ProducerFenced`: close the client.",
     ),
     Guarantee(
         "transaction_left_open", "transactions", True,
-        "A client that goes has ended its transactions.",
-        "Seen where the end of the connection is known: not in a journal's files.",
+        "A client ends its transactions before it disconnects.",
+        "Found only if the checker sees the connection end, so not in a journal on disk.",
         "`abortTransaction()` in the `catch`, before `close()`.",
         "`rd_kafka_abort_transaction` before `rd_kafka_destroy`.",
         "`EndTransaction(ctx, kgo.TryAbort)` in every way out.",
@@ -174,7 +175,7 @@ _ALL: Final = (
     Guarantee(
         "offsets_outside_transaction", "transactions", True,
         "A group whose offsets are committed in transactions has none committed outside of them.",
-        "A group that never uses transactions for its offsets is not seen here, but by `exactly_once`.",
+        "A group that never commits offsets in transactions is found only with `exactly_once`.",
         "`sendOffsetsToTransaction`, `enable.auto.commit=false`, and no `commitSync`.",
         "`rd_kafka_send_offsets_to_transaction`, `enable.auto.commit=false`.",
         "`GroupTransactSession`, and no `CommitOffsets`.",
@@ -208,9 +209,9 @@ _ALL: Final = (
     ),
     Guarantee(
         "given_up", "share groups", False,
-        "No member rejects a record. Whether that is right, only the application knows: it is told, and fails no check "
-        "unless it is named.",
-        "Records that are archived because they were delivered too often are not told.",
+        "No member rejects a record. Only the application knows whether a rejection is right, so the checker reports "
+        "it as a notice.",
+        "Records that the broker archives because of their delivery count are not reported.",
         "`AcknowledgeType.RELEASE` where another attempt may help, and a dead letter topic.",
         "Release where another attempt may help.",
         "Release where another attempt may help.",
