@@ -152,6 +152,8 @@ ALONE: tuple[tuple[str, ...], ...] = (
     ("serve", "--snapshot", HOSTILE),
     ("serve", "--faults", HOSTILE),
     ("replay", HOSTILE),
+    ("check", HOSTILE),
+    ("check", HOSTILE, "--guarantee", HOSTILE),
     ("groups", "list", "--bootstrap-server", HOSTILE),
     ("clock", "show", "--control", HOSTILE),
     (HOSTILE,),

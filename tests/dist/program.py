@@ -9,14 +9,19 @@ from pathlib import Path
 
 import kafkastub
 from kafkastub import (
+    ChaosAct,
     ConfigError,
     DataDirError,
     FaultError,
     FaultRule,
     FaultTimeout,
+    Finding,
     GroupTimeout,
+    GuaranteeBroken,
     JournalTimeout,
+    KafkaProxy,
     KafkaStub,
+    NotInFront,
     RecordsTimeout,
     Snapshot,
     SnapshotError,
@@ -24,6 +29,7 @@ from kafkastub import (
     TopicError,
     TopicTimeout,
     TransactionTimeout,
+    Verdict,
     replay,
 )
 
@@ -56,6 +62,8 @@ def faults(stub: KafkaStub) -> list[str]:
         hits: int = fault.hits
         names: list[str] = [one.id for one in stub.faults]
     stub.chaos.start(seed=7)
+    stub.chaos.stop()
+    stub.chaos.play([ChaosAct("Produce", 5, drop="after")])
     stub.chaos.stop()
     names += [str(act) for act in stub.chaos.acts]
     return [*names, str(hits)]
@@ -93,6 +101,25 @@ def snapshots(stub: KafkaStub, folder: Path) -> dict[str, int]:
         stub.create_topic("passing", 1, {"retention.ms": "1000"})
     stub.restore(Snapshot.load(folder / "saved"))
     return saved.topics
+
+
+def verdict(stub: KafkaStub) -> list[str]:
+    found: Verdict = stub.check(ignoring=["skipped"])
+    findings: tuple[Finding, ...] = tuple(found.findings)
+    try:
+        found.raise_for_findings()
+    except GuaranteeBroken as broken:
+        return [str(broken), *(finding.guarantee for finding in findings)]
+    return []
+
+
+def in_front(stub: KafkaStub) -> str:
+    with KafkaProxy(stub.bootstrap_servers) as proxy:
+        try:
+            proxy.clock.advance(days=1)
+        except NotInFront as error:
+            return str(error)
+    return ""
 
 
 def errors() -> list[type[BaseException]]:
@@ -148,7 +175,7 @@ async def in_a_loop() -> int:
 def main(folder: Path) -> None:
     with KafkaStub(topics={"orders": 1}, profile="kafka", journal=folder / "journal") as stub:
         print(stub.bootstrap_servers, records_and_offsets(stub), clock(stub), faults(stub), groups(stub))
-        print(cluster(stub), journal(stub), snapshots(stub, folder))
+        print(cluster(stub), journal(stub), snapshots(stub, folder), verdict(stub), in_front(stub))
     print(asyncio.run(in_a_loop()), *(each.__name__ for each in errors()))
     with KafkaStub() as fresh:
         try:

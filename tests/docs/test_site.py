@@ -44,6 +44,8 @@ def test_the_pages_that_are_there_are_placed() -> None:
         "index.md",
         "changelog.md",
         "examples.md",
+        "contributing.md",
+        "reporting.md",
         "reference/http.md",
         *map("reference/{}.md".format, reference.PAGES),
     }

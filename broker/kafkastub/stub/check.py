@@ -79,7 +79,8 @@ class StubCheck:
         """The verdict, with this relation: each record of `input` that the group has committed has one in `output`.
 
         Args:
-            input, output: names of topics.
+            input: the topic that the application reads.
+            output: the topic that it writes.
             by: what makes them the same: "key", "value", or a function of a record.
             group: who reads the input; need not be named where one group alone has committed something of it.
 

@@ -76,6 +76,7 @@ PAGES: Final[dict[str, tuple[str, str, list[str]]]] = {
         "Errors",
         "All can be imported from `kafkastub`.",
         [
+            "kafkastub.GuaranteeBroken",
             "kafkastub.NotInFront",
             "kafkastub.RegistryError",
             "kafkastub.StubError",
