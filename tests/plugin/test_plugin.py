@@ -147,7 +147,8 @@ import sys
 
 def test_it():
     loaded = {name for name in sys.modules if name.split(".")[0] in ("kafkastub", "kafkawire", "uvloop", "kio")}
-    assert loaded == {"kafkastub", "kafkastub.pytest_plugin", "kafkastub.pytest_plugin.options"}
+    plugin = "kafkastub.pytest_plugin"
+    assert loaded == {"kafkastub", plugin, f"{plugin}.options", f"{plugin}.runs"}
 """,
         as_installed=True,
     ).assert_outcomes(passed=1)
