@@ -113,7 +113,7 @@ def test_who_does_not_read_is_not_waited_for(long_journal: KafkaStub, path: str)
 
 def open_there(stub: KafkaStub) -> int:
     assert stub._control.port is not None
-    return len(stub._control.port._server.server_state.connections)
+    return stub._control.port._server.connections
 
 
 def whole_answer(asking: socket.socket) -> bytes:

@@ -46,6 +46,11 @@ class HttpServer:
         """Whether nobody else reaches it."""
         return ipaddress.ip_address(self._socket.getsockname()[0].partition("%")[0]).is_loopback
 
+    @property
+    def connections(self) -> int:
+        """The number of open connections."""
+        return 0 if self._server is None else len(self._server.server_state.connections)
+
     async def open(self, app: Any) -> None:
         """Answer."""
         import uvicorn
