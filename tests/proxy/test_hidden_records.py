@@ -13,8 +13,10 @@ from hypothesis import strategies as st
 from kafkastub import KafkaProxy, KafkaStub, replay
 from kafkastub.journal.disk import read_rows
 from kafkastub.journal.without_contents import WithoutContents
+from kafkawire.messages.produce_request import PartitionProduceData, ProduceRequest, TopicProduceData
 from kafkawire.records import NewRecord, build_batch, check_crc, parse_header, read_batch
 from kafkawire.records.markers import build_marker
+from tests.proxy.test_passing import asked
 from tests.waiting import SECONDS, until
 
 SECRET = b"what nobody is to read"
@@ -67,6 +69,28 @@ def test_what_is_no_batch_is_left_out(rubbish: bytes, at: int) -> None:
     for frame in (b"\0\0\0\x0b\0\0\0\x07" + rubbish + SECRET, b"\0\0\0\x0b"):
         assert SECRET not in hidden.request(0, 11, frame)
         assert SECRET not in hidden.answer(1, 16, frame)
+
+
+@pytest.mark.parametrize("batches", [1, 1000])
+def test_a_batch_that_only_says_that_it_has_many_records_makes_no_large_frame(batches: int) -> None:
+    claim = parse_header(build_batch([NewRecord(None, None, 0)]))._replace(length=49, record_count=100_000).encode()
+    frame = asked(produced(claim * batches), 9, 1)[4:]
+    hidden = WithoutContents().request(0, 9, frame)
+    assert len(hidden) <= 20 * len(frame)
+    assert len(hidden) >= len(frame)  # each has its header still
+
+
+def test_what_compresses_best_keeps_all_its_records() -> None:
+    batch = build_batch([NewRecord(b"", b"", 0)] * 100_000, compression=4)
+    hidden = WithoutContents()
+    hidden.request(0, 9, asked(produced(b""), 9, 1)[4:])  # what one frame may have is no matter of another
+    found = hidden.request(0, 9, asked(produced(batch), 9, 1)[4:])
+    assert len(found) > 15 * len(batch)
+
+
+def produced(records: bytes) -> ProduceRequest:
+    data = PartitionProduceData(0, records)
+    return ProduceRequest(acks=-1, timeout_ms=10_000, topic_data=[TopicProduceData("t", partition_data=[data])])
 
 
 def test_markers_stay_and_what_a_client_calls_one_does_not() -> None:

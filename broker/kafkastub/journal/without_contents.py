@@ -35,6 +35,13 @@ _HEAD: Final = 8
 """Bytes that stay of a frame that cannot be read: key, version and correlation id, or size and correlation id."""
 _MOST_RECORDS: Final = 100_000
 """Of a batch; of one that says it has more, none are kept."""
+_GROWTH: Final = 18
+"""Times as large as a frame is what its records may be: what compresses best is half a byte a record (zstd), and an
+empty record nine. How many records a batch has it only says, and so do a thousand batches of nothing but a header."""
+_MOST_ADDED: Final = 1 << 24
+"""Bytes by which a frame may grow."""
+_SMALLEST: Final = 7
+"""Bytes of an empty record."""
 _LARGEST_MARKER: Final = HEADER_SIZE + 32
 _MARKER_KEY: Final = 4
 """Bytes: version and type."""
@@ -51,9 +58,12 @@ class WithoutContents:
         self._empty = bytearray()
         """Empty records one behind the other, made when they are first wanted."""
         self._ends = [0]
+        self._left = 0
+        """Bytes that there may be of records in the frame that is made."""
 
     def request(self, api_key: int, version: int, frame: bytes) -> bytes:
         """A request without its size."""
+        self._left = _most(len(frame))
         try:
             cls = request_class(api_key)
             body = read_request_header(frame, 0, len(frame), is_flexible(cls, version)).end
@@ -65,6 +75,7 @@ class WithoutContents:
 
     def answer(self, api_key: int, version: int, frame: bytes) -> bytes:
         """An answer with its size."""
+        self._left = _most(len(frame))
         try:
             cls = response_class(api_key)
             body = 4 + response_header_size(api_key, is_flexible(cls, version))
@@ -80,7 +91,7 @@ class WithoutContents:
             value = getattr(struct, name)
             if str(kind).endswith("records"):
                 if value:
-                    setattr(struct, name, self.records(value))
+                    setattr(struct, name, self._emptied(value))
             elif isinstance(value, Struct):
                 self._empty_all(value)
             elif isinstance(value, list | tuple):
@@ -90,6 +101,10 @@ class WithoutContents:
 
     def records(self, records: Buffer) -> bytes:
         """Batches one behind the other. What is no batch of today's format is left out."""
+        self._left = _most(len(records))
+        return self._emptied(records)
+
+    def _emptied(self, records: Buffer) -> bytes:
         found = []
         with contextlib.suppress(KafkaError):  # what comes behind cannot be read by anybody
             for magic, batch in split_batches(records):
@@ -112,13 +127,24 @@ class WithoutContents:
         return changed._replace(crc=crc).encode() + payload
 
     def _records(self, count: int, spread: int) -> bytes:
-        """So many; the last one has the batch's largest timestamp."""
+        """So many, the last one with the batch's largest timestamp; none where that is more than there may be."""
+        if count * _SMALLEST > self._left:
+            return b""
         while len(self._ends) < count:
             append_record(self._empty, len(self._ends) - 1, NewRecord(b"", b"", 0), 0)
             self._ends.append(len(self._empty))
         last = bytearray()
         append_record(last, count - 1, NewRecord(b"", b"", spread), 0)
-        return bytes(self._empty[: self._ends[count - 1]] + last)
+        size = self._ends[count - 1] + len(last)
+        if size > self._left:
+            return b""
+        self._left -= size
+        return b"".join((memoryview(self._empty)[: self._ends[count - 1]], last))
+
+
+def _most(size: int) -> int:
+    """Bytes of records in a frame that had so many in all."""
+    return min(_GROWTH * size, size + _MOST_ADDED)
 
 
 def _is_marker(batch: memoryview, header: BatchHeader) -> bool:
