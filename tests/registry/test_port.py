@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Iterator
+from time import perf_counter
 from typing import Any
 
 import httpx
@@ -250,3 +252,26 @@ def test_a_large_schema_is_registered_beside_the_loop(client: httpx.Client):
 def _kept(client: httpx.Client) -> dict[str, Any]:
     entry = client.get("/subjects/large/versions/1").json()
     return {name: entry[name] for name in ("ts", "deleted")}
+
+
+def test_a_small_request_that_takes_long_holds_nobody_up(client: httpx.Client, stub: KafkaStub):
+    """Of 10 KB, but each of 150 alternatives is compared with 150 others."""
+    first, second = (
+        json.dumps({"oneOf": [{"type": "object", "properties": {f"a{at}": {"type": kind}}} for at in range(150)]})
+        for kind in ("string", "integer")
+    )
+    register(client, "many", first, schemaType="JSON")
+    answers: list[httpx.Response] = []
+    longest = 0.0
+
+    def ask() -> None:
+        answers.append(client.post("/subjects/many/versions", json={"schema": second, "schemaType": "JSON"}))
+
+    asking = threading.Thread(target=ask)
+    asking.start()
+    while asking.is_alive():
+        begin = perf_counter()
+        stub.leader_of("_schemas", 0)
+        longest = max(longest, perf_counter() - begin)
+    assert refused(answers[0]) == (409, 40901)
+    assert longest < answers[0].elapsed.total_seconds() / 2

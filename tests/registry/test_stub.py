@@ -13,6 +13,7 @@ import pytest
 from confluent_kafka import Producer
 
 from kafkastub import KafkaStub, RegistryError, Snapshot
+from kafkastub.registry_port.writer import Overtaken, Writer
 from tests.registry.bench import field, record
 
 ORDER = record(field("id", "long"))
@@ -111,6 +112,31 @@ def test_another_writer_of_the_topic_is_heard():
         assert stub.registry.latest("a").id == 7
         assert stub.registry.register("b", '"long"').id == 8
         assert stub.registry.register("c", '"int"').id == 7
+
+
+@pytest.mark.parametrize("other", ["produce", "restore"])
+def test_what_a_thread_has_found_out_is_not_written_where_it_is_not_so_any_more(other: str):
+    value = b'{"subject":"a","version":1,"id":1,"schema":"\\"int\\"","deleted":false}'
+    with KafkaStub(registry=True) as stub:
+        saved = stub.snapshot()
+        kept = stub.registry._kept
+        assert kept is not None
+
+        async def begin(_: object) -> Writer:
+            kept.now()
+            kept.worker = Writer(kept)
+            return kept.worker
+
+        writer = stub._thread.call_async(begin)
+        if other == "restore":
+            stub.restore(saved)
+        else:
+            stub.produce("_schemas", value, key=b'{"keytype":"SCHEMA","subject":"a","version":1,"magic":1}')
+        key = b'{"keytype":"SCHEMA","subject":"b","version":1,"magic":1}'
+        with pytest.raises(Overtaken):
+            writer.run(lambda: writer.write([(key, value.replace(b"int", b"long").replace(b'"a"', b'"b"'))]))
+        kept.worker = None
+        assert "b" not in stub.registry.subjects()
 
 
 def test_a_topic_that_is_deleted_takes_all_with_it():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, MutableMapping
 from functools import partial
 from typing import Any, Final
@@ -12,10 +11,11 @@ from kafkastub.control.threads import OneAtATime
 from kafkastub.control.visitors import Visitors, read_headers
 from kafkastub.registry.errors import RegistryError, store_failed
 from kafkastub.registry.records import as_json
+from kafkastub.registry.registry import Registry
 from kafkastub.registry_port.kept import KeptRegistry
 from kafkastub.registry_port.requests import NOT_FOUND, Asked, NotServed, json_of, parts_of
 from kafkastub.registry_port.routes import schemas, settings, subjects
-from kafkastub.registry_port.routes.tables import Handler, Raw
+from kafkastub.registry_port.routes.tables import Raw, Route
 from kafkastub.registry_port.writer import Overtaken, Writer
 
 Scope = MutableMapping[str, Any]
@@ -25,8 +25,6 @@ Send = Callable[[Event], Awaitable[None]]
 
 LARGEST_BODY: Final = 4 << 20
 _MOST_TRIES: Final = 5
-_LARGE: Final = 16 << 10
-"""Bytes of a body from which it is worked on in a thread."""
 V1: Final = "application/vnd.schemaregistry.v1+json"
 _GIVEN: Final = (V1, "application/vnd.schemaregistry+json", "application/json")
 _TAKEN: Final = frozenset((*_GIVEN, "application/octet-stream"))
@@ -40,8 +38,7 @@ class RegistryApp:
         self._log = log
         self._visitors = visitors
         self._thread = OneAtATime()
-        self._changing = asyncio.Lock()
-        self._routes: dict[int, list[tuple[str, tuple[str, ...], Handler]]] = {}
+        self._routes: dict[int, list[Route]] = {}
         for table in (schemas.table, subjects.table, settings.table):
             for route in table.routes:
                 self._routes.setdefault(len(route.path), []).append(route)
@@ -70,32 +67,35 @@ class RegistryApp:
     async def _answer(self, scope: Scope, headers: dict[bytes, bytes], receive: Receive) -> bytes:
         method = "GET" if scope["method"] == "HEAD" else scope["method"]
         parts, context = _within(parts_of(scope["raw_path"]))
-        handler, varying = self._route(method, parts)
+        route, varying = self._route(method, parts)
         body = await _body(receive, headers)
         if body and headers.get(b"content-type", b"application/json").split(b";")[0].decode("latin-1") not in _TAKEN:
             raise NotServed(415, "HTTP 415 Unsupported Media Type")
-        if method == "GET":
-            asked = Asked(scope["query_string"], context, None)
-            return _told(handler(self._kept.now(), asked, *varying))
-        async with self._changing:
-            asked = Asked(scope["query_string"], context, json_of(body))
-            if len(body) > _LARGE:
-                found = await self._in_a_thread(handler, asked, varying)
-            else:
-                found = handler(self._kept.now(), asked, *varying)
-        await self._until_kept()
-        return _told(found)
+        asked = Asked(scope["query_string"], context)
 
-    def _route(self, method: str, parts: list[str]) -> tuple[Handler, list[str]]:
+        def work(registry: Registry) -> bytes:
+            if method != "GET":
+                asked.body = json_of(body)
+            return _told(route.handler(registry, asked, *varying))
+
+        if method == "GET" and not route.is_long and not asked.text("format"):
+            return work(self._kept.now())
+        async with self._kept.changing:
+            told = await self._in_a_thread(work)
+        if method != "GET":
+            await self._kept.until_kept()
+        return told
+
+    def _route(self, method: str, parts: list[str]) -> tuple[Route, list[str]]:
         """Raises NotServed."""
         there = False
-        for its, path, handler in self._routes.get(len(parts), ()):
-            if all(each in ("*", part) for each, part in zip(path, parts, strict=True)):
-                if its == method:
-                    return handler, [part for each, part in zip(path, parts, strict=True) if each == "*"]
+        for route in self._routes.get(len(parts), ()):
+            if all(each in ("*", part) for each, part in zip(route.path, parts, strict=True)):
+                if route.method == method:
+                    return route, [part for each, part in zip(route.path, parts, strict=True) if each == "*"]
                 there = True
         if parts == ["v1", "metadata", "id"] and method == "GET":
-            return self._cluster, []
+            return Route(method, tuple(parts), self._cluster), []
         raise NotServed(405, "HTTP 405 Method Not Allowed") if there else NOT_FOUND
 
     def _cluster(self, registry: Any, asked: Asked) -> dict[str, Any]:
@@ -103,26 +103,18 @@ class RegistryApp:
         clusters = {"kafka-cluster": cluster, "schema-registry-cluster": "schema-registry"}
         return {"scope": {"path": [], "clusters": clusters}}
 
-    async def _in_a_thread(self, handler: Handler, asked: Asked, varying: list[str]) -> Any:
-        """What takes long, while the broker serves; what it writes is written on the loop."""
+    async def _in_a_thread(self, work: Callable[[Registry], bytes]) -> bytes:
+        """What may take long, while the broker serves; what it writes is written on the loop."""
         for _ in range(_MOST_TRIES):
-            work = partial(handler, self._kept.now(), asked, *varying)
+            registry = self._kept.now()
             writer = self._kept.worker = Writer(self._kept)
             try:
-                return await self._thread.run(partial(writer.run, work))
+                return await self._thread.run(partial(writer.run, partial(work, registry)))
             except Overtaken:
                 continue
             finally:
                 self._kept.worker = None
         raise store_failed(f"others have written to the registry in the midst of it, {_MOST_TRIES} times")
-
-    async def _until_kept(self) -> None:
-        """What was written is on the disk. Raises RegistryError."""
-        kept: asyncio.Future[str | None] = asyncio.get_running_loop().create_future()
-        self._kept.broker().when_kept(lambda failure: None if kept.done() else kept.set_result(failure))
-        failure = await kept
-        if failure is not None:
-            raise store_failed(failure)
 
 
 def _within(parts: list[str]) -> tuple[list[str], str]:
@@ -172,6 +164,8 @@ def _media(accept: str) -> str:
 
 
 def _told(found: Any) -> bytes:
+    if isinstance(found, list):  # one by one: who writes a value holds the interpreter until it is written
+        return b"[" + b",".join(map(as_json, found)) + b"]"
     return found.text.encode("utf-8", "backslashreplace") if isinstance(found, Raw) else as_json(found)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -45,19 +46,21 @@ class KeptRegistry:
         self._next = 0
         self._store = Store()
         self._registry = Registry(self._store, self._write)
+        self.changing = asyncio.Lock()
+        """Held by whoever changes the registry, or looks at more of it than one step on the loop may take."""
         self.worker: Worker | None = None
         """Who looks at the store in another thread: meanwhile it stays as it is, but for what is written here."""
 
     def now(self) -> Registry:
         """The registry as the topic has it now."""
         if self.worker is None:
-            self._read_on()
+            self.read_on()
         return self._registry
 
     @property
-    def end(self) -> int:
-        """Up to where the topic was read: another one where somebody has written."""
-        return self._next
+    def seen(self) -> tuple[Registry, int]:
+        """Of which topic, up to where: another one where somebody has written, or where the state is another one."""
+        return self._registry, self._next
 
     def broker(self) -> Broker:
         """The broker that it is beside."""
@@ -69,14 +72,15 @@ class KeptRegistry:
             self._make_topic()
         except KafkaError as error:
             raise _failed(error) from None
-        self._read_on()
+        self.read_on()
 
     def _make_topic(self) -> None:
         state = self._broker().state
         if state.cluster.topic(TOPIC) is None:
             create_topic(state, TOPIC, 1, configs=_CONFIGS)
 
-    def _read_on(self) -> None:
+    def read_on(self) -> None:
+        """Take up what was written to the topic."""
         state = self._broker().state
         topic = state.cluster.topic(TOPIC)
         log = None if topic is None else log_of(state, topic, 0)
@@ -114,7 +118,15 @@ class KeptRegistry:
             raise _failed(error) from None
         finally:
             broker.rearm()
-        self._read_on()
+        self.read_on()
+
+    async def until_kept(self) -> None:
+        """What was written is on the disk. Raises RegistryError."""
+        kept: asyncio.Future[str | None] = asyncio.get_running_loop().create_future()
+        self._broker().when_kept(lambda failure: None if kept.done() else kept.set_result(failure))
+        failure = await kept
+        if failure is not None:
+            raise store_failed(failure)
 
 
 def _failed(error: KafkaError) -> RegistryError:

@@ -34,7 +34,7 @@ class Asked:
         body: as JSON; None where it has none.
     """
 
-    def __init__(self, query: bytes, context: str, body: Any) -> None:
+    def __init__(self, query: bytes, context: str) -> None:
         try:
             pairs = parse_qsl(query.decode("latin-1"), keep_blank_values=True, max_num_fields=_MOST_PARAMETERS)
         except ValueError:
@@ -43,7 +43,7 @@ class Asked:
         for name, value in pairs:
             self._query.setdefault(name, []).append(value)
         self.context = context
-        self.body = body
+        self.body: Any = None
 
     def text(self, name: str, default: str = "") -> str:
         """A parameter; the first of several."""

@@ -23,7 +23,7 @@ class Writer:
 
     def __init__(self, kept: KeptRegistry) -> None:
         self._kept = kept
-        self._end = kept.end
+        self._seen = kept.seen
         self._loop = asyncio.get_running_loop()
         self._thread: int | None = None
 
@@ -42,7 +42,8 @@ class Writer:
 
         def write() -> None:
             try:
-                if self._kept.end != self._end:
+                self._kept.read_on()  # the thread, which looks at it as well, waits here
+                if self._kept.seen != self._seen:
                     raise Overtaken
                 if records:
                     self._kept.write(records)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from kafkastub.registry_port.kept import KeptRegistry
     from kafkastub.registry_port.port import RegistryPort
     from kafkastub.server.broker import Broker
-    from kafkastub.stub.runner import Runner
+    from kafkastub.stub.runner import AsyncRunner
 
 T = TypeVar("T")
 
@@ -28,7 +28,7 @@ class StubRegistry:
     `kafkastub.RegistryError`, with the `status` and `code` that clients see.
     """
 
-    def __init__(self, runner: Runner, host: str, port: int, allowed_hosts: tuple[str, ...]) -> None:
+    def __init__(self, runner: AsyncRunner, host: str, port: int, allowed_hosts: tuple[str, ...]) -> None:
         """Made by `KafkaStub(registry=True)`."""
         self._runner = runner
         self._at = host, port
@@ -169,7 +169,14 @@ class StubRegistry:
         self._runner.running()
         kept = self._kept
         assert kept is not None
-        return self._runner.call(lambda: work(kept.now()))
+
+        async def do(_: Broker) -> T:
+            async with kept.changing:
+                found = work(kept.now())
+            await kept.until_kept()
+            return found
+
+        return self._runner.call_async(do)
 
     def _given(
         self,

@@ -18,7 +18,7 @@ def types(registry: Registry, asked: Asked) -> list[str]:
     return list(TYPES)
 
 
-@table.at("GET", "/schemas")
+@table.at("GET", "/schemas", is_long=True)
 def every(registry: Registry, asked: Asked) -> list[dict[str, Any]]:
     prefix = asked.text("subjectPrefix", asked.context or ":*:")
     deleted = asked.flag("deleted")
@@ -69,12 +69,12 @@ def _with_id(registry: Registry, asked: Asked, schema_id: str) -> list[Entry]:
     return [one for one in found if asked.flag("deleted") or not one.deleted]
 
 
-@table.at("GET", "/schemas/guids/*")
+@table.at("GET", "/schemas/guids/*", is_long=True)
 def by_guid(registry: Registry, asked: Asked, guid: str) -> dict[str, Any]:
     return _told(registry, asked, registry.of_guid(guid)[0], named=False)
 
 
-@table.at("GET", "/schemas/guids/*/ids")
+@table.at("GET", "/schemas/guids/*/ids", is_long=True)
 def ids_of_guid(registry: Registry, asked: Asked, guid: str) -> list[dict[str, Any]]:
     places = {(context_of(one.subject), one.id) for one in registry.store.of_guid(guid)}
     return [{"context": context, "id": each} for context, each in sorted(places)]

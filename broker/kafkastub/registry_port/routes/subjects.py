@@ -13,7 +13,7 @@ from kafkastub.registry_port.routes.tables import Asked, Raw, Registry, Table
 table = Table()
 
 
-@table.at("GET", "/subjects")
+@table.at("GET", "/subjects", is_long=True)
 def every(registry: Registry, asked: Asked) -> list[str]:
     prefix = asked.text("subjectPrefix", asked.context or ":*:")
     found = registry.subjects(prefix, deleted=asked.flag("deleted"), deleted_only=asked.flag("deletedOnly"))
@@ -32,7 +32,7 @@ def delete(registry: Registry, asked: Asked, subject: str) -> list[int]:
     return registry.delete_subject(asked.subject(subject), permanent=asked.flag("permanent"))
 
 
-@table.at("GET", "/subjects/*/metadata")
+@table.at("GET", "/subjects/*/metadata", is_long=True)
 def latest_with(registry: Registry, asked: Asked, subject: str) -> dict[str, Any]:
     properties = dict(zip(asked.texts("key"), asked.texts("value"), strict=False))
     entry = registry.latest_with(asked.subject(subject), properties, deleted=asked.flag("deleted"))
@@ -76,7 +76,7 @@ def text(registry: Registry, asked: Asked, subject: str, version: str) -> Raw:
     return Raw(registry.formatted(_version(registry, asked, subject, version), asked.text("format")))
 
 
-@table.at("GET", "/subjects/*/versions/*/referencedby")
+@table.at("GET", "/subjects/*/versions/*/referencedby", is_long=True)
 def referenced_by(registry: Registry, asked: Asked, subject: str, version: str) -> list[int]:
     return asked.part(registry.referenced_by(asked.subject(subject), version_of(version)))
 

@@ -22,11 +22,12 @@ class Raw(NamedTuple):
 
 
 class Route(NamedTuple):
-    """A method and a path; "*" stands for a part that varies."""
+    """A method and a path; "*" stands for a part that varies. `is_long` is a GET that may look at every schema."""
 
     method: str
     path: tuple[str, ...]
     handler: Handler
+    is_long: bool = False
 
 
 class Table:
@@ -35,11 +36,11 @@ class Table:
     def __init__(self) -> None:
         self.routes: list[Route] = []
 
-    def at(self, method: str, path: str) -> Callable[[H], H]:
+    def at(self, method: str, path: str, *, is_long: bool = False) -> Callable[[H], H]:
         """For what is asked so."""
 
         def add(handler: H) -> H:
-            self.routes.append(Route(method, tuple(filter(None, path.split("/"))), handler))
+            self.routes.append(Route(method, tuple(filter(None, path.split("/"))), handler, is_long))
             return handler
 
         return add
