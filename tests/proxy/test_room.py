@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 
@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from kafkastub import KafkaProxy, KafkaStub
-from kafkastub.proxy.room import Room
+from kafkastub.proxy import room as rooms
+from kafkastub.proxy.room import LOOK_MS, Room
 from kafkawire.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
 from kafkawire.messages.produce_request import PartitionProduceData, ProduceRequest, TopicProduceData
 from kafkawire.records import NewRecord, build_batch
@@ -29,7 +30,7 @@ class Rooms(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.room = Room(MOST)
+        self.room = Room(MOST, lambda ms, call: None)
         self.taken: dict[int, int] = {}
         self.queue: deque[tuple[int, int]] = deque()
         self.told: dict[int, int] = {}
@@ -74,6 +75,90 @@ class Rooms(RuleBasedStateMachine):
 
 TestRooms = Rooms.TestCase
 TestRooms.settings = settings(max_examples=100, stateful_step_count=30)
+
+
+class Slow:
+    """Has room for bytes that are on their way."""
+
+    def __init__(self, to_come: int, is_slow_itself: bool = True) -> None:
+        self.to_come = to_come
+        self.is_slow_itself = is_slow_itself
+        self.ended = 0
+
+    def end_silent(self) -> None:
+        self.ended += 1
+
+
+def test_who_has_room_has_to_get_on_while_others_wait() -> None:
+    looks: list[Callable[[], None]] = []
+    room = Room(MOST, lambda ms, call: looks.append(call) if ms == LOOK_MS else None)
+    moving = Slow(1 << 20)
+    holders = [Slow(1 << 20), moving, Slow(1 << 20, is_slow_itself=False)]
+    for each in holders:
+        assert room.take(each, 30, lambda size: None)
+        room.begins(each)
+    assert looks == []  # nobody waits
+    assert not room.take("other", 30, lambda size: None)
+    ended = []
+    for _ in range(32):
+        moving.to_come -= 1 << 14
+        looks.pop()()
+        ended.append([each.ended for each in holders])
+        for each in holders:
+            if each.ended:
+                room.ends(each)
+    assert ended[3] == [0, 0, 0]
+    assert ended[4] == [1, 0, 0]
+    assert ended[28] == [1, 0, 0]
+    assert ended[31] == [1, 0, 1]
+    room.forget("other")
+    looks.pop()()
+    assert looks == []
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Patience is over soon."""
+    monkeypatch.setattr(rooms, "LOOK_MS", 20)
+    monkeypatch.setattr(rooms, "PATIENCE_MS", 100)
+
+
+@pytest.mark.usefixtures("quick")
+def test_who_stalls_inside_a_large_request_goes_while_others_wait(stub: KafkaStub) -> None:
+    with ExitStack() as clients, KafkaProxy(stub.bootstrap_servers, keep_bytes=LARGE) as proxy:
+        room = proxy._proxy().room
+        proxy.faults.add(api="Produce", topic="none of these", error="KAFKA_STORAGE_ERROR")
+
+        def connected() -> socket.socket:
+            return clients.enter_context(socket.create_connection((proxy.host, proxy.port), SECONDS))
+
+        stalled, other = connected(), connected()
+        stalled.sendall(produce("t", LARGE)[:12])
+        until(lambda: room.used > LARGE, "room for the frame that is announced")
+        other.sendall(produce("u", LARGE))
+        assert len(read_frames(other, 1)) == 1
+        assert stalled.recv(1) == b""
+        until(lambda: (room.used, room.waiting) == (0, 0), "all room given back")
+
+
+@pytest.mark.usefixtures("quick")
+def test_who_does_not_read_what_was_kept_goes_while_others_wait(stub: KafkaStub) -> None:
+    for _ in range(8):
+        stub.produce("t", bytes(LARGE))
+    with ExitStack() as clients, KafkaProxy(stub.bootstrap_servers, keep_bytes=LARGE) as proxy:
+        room = proxy._proxy().room
+        proxy.faults.add(api="Fetch", topic="t", delay_ms=1)
+        proxy.faults.add(api="Produce", topic="none of these", error="KAFKA_STORAGE_ERROR")
+        unread = clients.enter_context(socket.socket())
+        unread.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        unread.connect((proxy.host, proxy.port))
+        part = FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=1 << 26)
+        unread.sendall(asked(FetchRequest(max_bytes=1 << 26, topics=[FetchTopic(topic="t", partitions=[part])]), 12, 1))
+        until(lambda: room.used > 7 * LARGE, "an answer that is kept")
+        other = clients.enter_context(socket.create_connection((proxy.host, proxy.port), SECONDS))
+        other.sendall(produce("u", LARGE))
+        assert len(read_frames(other, 1)) == 1
+        until(lambda: (room.used, room.waiting) == (0, 0), "all room given back")
 
 
 @pytest.fixture

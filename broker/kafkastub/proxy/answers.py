@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kafkastub.handlers.context import ConnectionInfo
     from kafkastub.proxy.places import Place
     from kafkastub.proxy.room import Room
-    from kafkastub.proxy.under_way import Pending, Watch
+    from kafkastub.proxy.under_way import Acting, Pending, Watch
 
 WRITE_LIMIT: Final = 1 << 19
 """Bytes that a side has to send, from which nobody reads for it."""
@@ -77,6 +77,7 @@ class Asking(Protocol):
     def is_slow(self) -> bool: ...
     def pace(self) -> None: ...
     def answered(self) -> None: ...
+    def end_silent(self) -> None: ...
 
 
 class BrokerSide(asyncio.Protocol):
@@ -95,9 +96,9 @@ class BrokerSide(asyncio.Protocol):
         """What it answers."""
         self._kept: list[bytes] | None = None
         self._tail: PassingTail | None = None
-        self._room = Taken(client.owner.room, lambda: client.owner.loop.call_soon(self._go_on))
+        self._room = Taken(client.owner.room, self)
         """Of the answer that is not there as a whole."""
-        self._reading = True
+        self.is_read = True
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = cast(asyncio.Transport, transport)
@@ -120,8 +121,8 @@ class BrokerSide(asyncio.Protocol):
     def pace(self) -> None:
         """Read on, or do not."""
         full = self._room.waits or self.client.is_slow()
-        if self._reading == full and not self.transport.is_closing():
-            self._reading = not full
+        if self.is_read == full and not self.transport.is_closing():
+            self.is_read = not full
             if full:
                 self.transport.pause_reading()
             else:
@@ -149,6 +150,19 @@ class BrokerSide(asyncio.Protocol):
         if self._held and self._held >= self._need:
             self._look(self._joined())
         self.pace()
+
+    @property
+    def to_come(self) -> int:
+        """Bytes of the answer that is collected which are not there yet."""
+        return self._need - self._held
+
+    def go_on(self) -> None:
+        """There is room for it."""
+        self.client.owner.loop.call_soon(self._go_on)
+
+    def end_silent(self) -> None:
+        """Others wait for its room."""
+        self.client.end_silent()
 
     def _look(self, data: bytes) -> None:
         try:
@@ -179,6 +193,8 @@ class BrokerSide(asyncio.Protocol):
             write(data[first:])
             return
         need = 0
+        wanted: Acting | None = None
+        """Who wants the answer whole that is not."""
         while position < length:
             if length - position < 8 and not (length - position >= 4 and pending and pending[0].route is None):
                 need = 8 if pending and pending[0].route is not None else 4
@@ -265,9 +281,7 @@ class BrokerSide(asyncio.Protocol):
                 return
             if not whole:
                 need = 4 + size
-                if request.acting is not None:
-                    self._room.want(need, request.acting.taken > 0)
-                    self.pace()
+                wanted = request.acting
                 break
             position = first = end
             answer = self.understood(route, data[end - size - 4 : end], request)
@@ -285,6 +299,9 @@ class BrokerSide(asyncio.Protocol):
             self._chunks.append(data[position:])
             self._held = length - position
             self._need = need
+            if wanted is not None:
+                self._room.want(need, wanted.taken > 0)
+                self.pace()
 
     def understood(self, route: Route, frame: bytes, request: Pending) -> bytes:
         """A whole answer as the client gets it: with our addresses. Raises MalformedMessage."""

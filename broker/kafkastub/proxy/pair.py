@@ -22,7 +22,7 @@ from kafkastub.handlers.context import ConnectionInfo
 from kafkastub.proxy.acks import acks_of
 from kafkastub.proxy.answers import WRITE_LIMIT, BrokerSide, Names, no_delay
 from kafkastub.proxy.places import UNREACHABLE, Unanswered
-from kafkastub.proxy.room import Taken
+from kafkastub.proxy.room import Taken, Unread
 from kafkastub.proxy.routes import Route
 from kafkastub.proxy.under_way import Pending
 from kafkawire.api import ApiKey
@@ -43,6 +43,7 @@ LARGEST_WHOLE: Final = 1 << 27
 _HEAD: Final = 12
 """Bytes of a request by which it is known what it is: size, key, version, correlation id."""
 _MOST_OF_HEAD: Final = 1 << 9
+_SILENT: Final = "others wait for the room of a large request or answer (--keep-bytes), and hardly anything of it moves"
 _request = struct.Struct(">ihhi").unpack_from
 _short = struct.Struct(">h").unpack_from
 _int = struct.Struct(">i").unpack_from
@@ -117,12 +118,12 @@ class ClientSide(asyncio.Protocol):
         self.is_read = True
         self._unread = False
         """Whether the broker does not read as fast as the client sends."""
-        self._room = Taken(owner.room, lambda: owner.loop.call_soon(self._go_on))
+        self._room = Taken(owner.room, self)
         """Of the frame that is not there as a whole."""
-        self._leaving = 0
-        """Room of what the broker is still to read."""
-        self._delivering = 0
-        """The same of the client."""
+        self._leaving = Unread(owner.room, self._not_sent_on, self.end_silent, is_slow_itself=False)
+        """Of what the broker is still to read."""
+        self._delivering = Unread(owner.room, self._not_read, self.end_silent, is_slow_itself=True)
+        """Of what the client is."""
         self._slow = False
         """Whether the client does not read as fast as the broker answers."""
         self._eof = False
@@ -203,9 +204,7 @@ class ClientSide(asyncio.Protocol):
 
     def resume_writing(self) -> None:
         self._slow = False
-        if self._delivering:
-            size, self._delivering = self._delivering, 0
-            self.owner.room.give(size)
+        self._delivering.end()
         if self.broker is not None:
             self.broker.pace()
 
@@ -226,9 +225,8 @@ class ClientSide(asyncio.Protocol):
         self._chunks.clear()
         self._held = 0
         self._room.end()
-        if self._leaving or self._delivering:
-            self.owner.room.give(self._leaving + self._delivering)
-            self._leaving = self._delivering = 0
+        self._leaving.end()
+        self._delivering.end()
         self.info.forget()
         if self.broker is not None and not self.broker.ended:
             self.broker.transport.abort()
@@ -266,9 +264,8 @@ class ClientSide(asyncio.Protocol):
     def unread(self, is_so: bool) -> None:
         """Whether the broker has more to read than it reads."""
         self._unread = is_so
-        if not is_so and self._leaving:
-            size, self._leaving = self._leaving, 0
-            self.owner.room.give(size)
+        if not is_so:
+            self._leaving.end()
         self.pace()
 
     def mute(self) -> None:
@@ -417,7 +414,7 @@ class ClientSide(asyncio.Protocol):
     def _passed(self, taken: int) -> None:
         """What had that room has been written to the broker: it has it until the broker has read."""
         if self._unread:
-            self._leaving += taken
+            self._leaving.add(taken)
         elif taken:
             self.owner.room.give(taken)
 
@@ -425,13 +422,33 @@ class ClientSide(asyncio.Protocol):
         """An answer that was kept, and had that room."""
         self.transport.write(reply)
         if self._slow:
-            self._delivering += taken
+            self._delivering.add(taken)
         elif taken:
             self.owner.room.give(taken)
 
     def is_slow(self) -> bool:
         """Whether it does not read as fast as the broker answers."""
         return self._slow
+
+    @property
+    def to_come(self) -> int:
+        """Bytes of the frame that is collected which are not there yet."""
+        return self._need - self._held
+
+    def go_on(self) -> None:
+        """There is room for it."""
+        self.owner.loop.call_soon(self._go_on)
+
+    def _not_sent_on(self) -> int:
+        return 0 if self.broker is None else self.broker.transport.get_write_buffer_size()
+
+    def _not_read(self) -> int:
+        return self.transport.get_write_buffer_size()
+
+    def end_silent(self) -> None:
+        """Others wait for room that it has, and hardly anything moves."""
+        self.owner.warn(_SILENT, self.info.peer)
+        self.transport.abort()
 
     def _frame_has_passed(self) -> None:
         kept, self._kept = self._kept, None

@@ -89,7 +89,7 @@ class Proxy:
         self.loop: asyncio.AbstractEventLoop
         self.watch: Watching | None = None
         self.clients: set[ClientSide] = set()
-        self.room = Room(keep_bytes)
+        self.room = Room(keep_bytes, lambda ms, call: self.loop.call_later(ms / 1000, call))
         self.is_open = False
         self.journal_bytes: int | None = None
         """Of a journal on disk, at most."""
