@@ -67,7 +67,7 @@ class Error(BaseModel):
     code: str | None = Field(None, description="the name of Kafka's error code, where it is Kafka that refuses")
 
 
-_FAILURES: Final[dict[int | str, dict[str, Any]]] = {
+FAILURES: Final[dict[int | str, dict[str, Any]]] = {
     "4XX": {"model": Error, "description": "It was refused"},
     "5XX": {"model": Error, "description": "It cannot be done now"},
 }
@@ -93,23 +93,26 @@ def parts(hosted: Hosted, keys: Keys | None, subjects: Sequence[Endpoints], of_h
         # FastAPI makes a route ready when a request is first compared with it: the page comes before all the others.
         Part(page.routes(shown), {}),
         Part(index.routes(hosted, shown), {}),
-        *(Part(subject, {"prefix": "/v1", "responses": _FAILURES}) for subject in subjects),
+        *(Part(subject, {"prefix": "/v1", "responses": FAILURES}) for subject in subjects),
         Part(of_health, {}),
     ]
 
 
-def application(found: Sequence[Part]) -> Application:
-    """An application of these endpoints, with errors as ours are told."""
+def application(
+    found: Sequence[Part], title: str = "kafkastub control port", about: str = _ABOUT, guide: str = "/docs"
+) -> Application:
+    """An application of these endpoints, with errors as ours are told; `guide` is what they point to."""
     app = Application(
         found,
-        title="kafkastub control port",
+        title=title,
         version=__version__,
-        description=_ABOUT,
+        description=about,
         redirect_slashes=False,
         openapi_url=None,
         docs_url=None,
         redoc_url=None,
     )
+    app.state.guide = guide
     app.add_exception_handler(Problem, _problem)
     app.add_exception_handler(KafkaError, _refused)
     app.add_exception_handler(RequestValidationError, _invalid)
@@ -136,10 +139,11 @@ async def _invalid(request: Request, error: Exception) -> JSONResponse:
 
 async def _not_served(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)
+    guide = request.app.state.guide
     if error.status_code == 404:
-        return JSONResponse({"error": f"there is nothing at {request.url.path}: see /docs"}, 404)
+        return JSONResponse({"error": f"there is nothing at {request.url.path}: see {guide}"}, 404)
     if error.status_code == 405:
-        sentence = f"{request.url.path} cannot be asked with {request.method}: see /docs"
+        sentence = f"{request.url.path} cannot be asked with {request.method}: see {guide}"
         return JSONResponse({"error": sentence}, 405, headers=error.headers)
     sentence = str(error.detail)
     if error.status_code == 400:  # FastAPI's own word for what Python's parser cannot bear

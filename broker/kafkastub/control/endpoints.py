@@ -111,7 +111,9 @@ class Application(FastAPI):
             router = APIRouter(dependencies=checks, **part.endpoints.told)
             for one in part.endpoints.all:
                 stand_in = _stand_in(next(numbers), one.function)
-                router.add_api_route(one.path, stand_in, methods=list(one.methods), **one.told)
+                prefix = part.included.get("prefix", "") + part.endpoints.told.get("prefix", "")
+                name = _operation(prefix + one.path, one.function.__name__)
+                router.add_api_route(one.path, stand_in, methods=list(one.methods), operation_id=name, **one.told)
             self.include_router(router, **part.included)
 
     def openapi(self) -> dict[str, Any]:
@@ -130,6 +132,15 @@ class Application(FastAPI):
                     schema.get("components", {}).get("schemas", {}).pop(name, None)
                 self.described = schema, json.dumps(schema, ensure_ascii=False, separators=(",", ":")).encode()
             return self.described
+
+
+def _operation(path: str, function: str) -> str:
+    """What generators of clients call it: the first word of the path below /v1, then what is done."""
+    area = path.removeprefix("/v1").split("/")[1].replace("-", "_")
+    if not area or area == function:
+        return function
+    first, _, last = function.partition("_")
+    return f"{area}_{first if last in area.split('_') else function}"
 
 
 class Shared:

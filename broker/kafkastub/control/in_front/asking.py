@@ -16,16 +16,16 @@ from kafkastub.control.endpoints import Endpoints
 from kafkastub.control.in_front.hosted import HostedProxy
 from kafkastub.control.problems import Problem
 from kafkastub.control.routes.group_lists import GroupList, GroupListQuery, ListedGroup
-from kafkastub.control.routes.group_waits import Reached, WantedAssignment
+from kafkastub.control.routes.group_waits import GroupReached, WantedAssignment
 from kafkastub.control.routes.group_waits import WaitQuery as GroupWaitQuery
 from kafkastub.control.routes.groups import GroupInfo
 from kafkastub.control.routes.records import (
     GivenRecords,
-    Place,
     Records,
     RecordsQuery,
     ShownRecord,
     Written,
+    WrittenRecord,
     shown_record,
 )
 from kafkastub.control.routes.shapes import example
@@ -144,7 +144,7 @@ def of_topics(hosted: HostedProxy) -> Endpoints:
 
     @router.post("/{name}/records", status_code=201, summary="Write records, without a client")
     async def produce(name: str, body: GivenRecords) -> Written:
-        def write(client: Client) -> list[Place]:
+        def write(client: Client) -> list[WrittenRecord]:
             count = len(records.partitions(client, name))
             written = []
             for given in body.records:
@@ -154,7 +154,7 @@ def of_topics(hosted: HostedProxy) -> Endpoints:
                 index = given.partition
                 if index is None:
                     index = next(turns) % count if record.key is None else partition_of_key(record.key, count)
-                written.append(Place(partition=index, offset=records.produce(client, name, index, [record])[0]))
+                written.append(WrittenRecord(partition=index, offset=records.produce(client, name, index, [record])[0]))
             return written
 
         return Written(records=await hosted.ask(write, f"topic {name!r}"))
@@ -192,24 +192,24 @@ def of_consumer_groups(hosted: HostedProxy) -> Endpoints:
         return await hosted.ask(lambda client: _groups(client, query))
 
     @router.get("/{group:path}/wait", summary="Once a group is in a state, has so many members, or its lag is so small")
-    async def wait(group: str, query: Annotated[GroupWaitQuery, Query()], request: Request) -> Reached:
+    async def wait(group: str, query: Annotated[GroupWaitQuery, Query()], request: Request) -> GroupReached:
         if query.state is None and query.members is None and query.lag is None:
             raise Problem(400, "nothing is waited for: state, members or lag is wanted")
         waiting.take(request.state.connection)
 
-        def look(client: Client) -> tuple[Reached, str]:
+        def look(client: Client) -> tuple[GroupReached, str]:
             return _group_reached(client, group, query)
 
         return await while_there(request, hosted.until(look, query.timeout, f"group {group!r}"))
 
     @router.post("/{group:path}/wait-assigned", summary="Once members have exactly these partitions")
-    async def wait_assigned(group: str, wanted: WantedAssignment, request: Request) -> Reached:
+    async def wait_assigned(group: str, wanted: WantedAssignment, request: Request) -> GroupReached:
         waiting.take(request.state.connection)
         places = {
             name: sorted((one.topic, one.partition) for one in given) for name, given in wanted.assignment.items()
         }
 
-        def look(client: Client) -> tuple[Reached, str]:
+        def look(client: Client) -> tuple[GroupReached, str]:
             return _assigned(client, group, places)
 
         return await while_there(request, hosted.until(look, wanted.timeout, f"group {group!r}"))
@@ -368,7 +368,7 @@ def _groups(client: Client, query: GroupListQuery) -> GroupList:
     return GroupList(groups=listed, total=len(found))
 
 
-def _group_reached(client: Client, name: str, query: GroupWaitQuery) -> tuple[Reached, str]:
+def _group_reached(client: Client, name: str, query: GroupWaitQuery) -> tuple[GroupReached, str]:
     try:
         found = of_groups.describe(client, name)
         state, members = found.state, len(found.members)
@@ -376,7 +376,7 @@ def _group_reached(client: Client, name: str, query: GroupWaitQuery) -> tuple[Re
         if error.code is not ErrorCode.GROUP_ID_NOT_FOUND:
             raise
         state, members = "Dead", 0
-    told = Reached(group=name, state=state, members=members)
+    told = GroupReached(group=name, state=state, members=members)
     if query.state is not None and state.lower() != query.state.lower():
         return told, f"is {state}, {query.state} was waited for,"
     if query.members is not None and members != query.members:
@@ -388,18 +388,18 @@ def _group_reached(client: Client, name: str, query: GroupWaitQuery) -> tuple[Re
     return told, ""
 
 
-def _assigned(client: Client, name: str, wanted: dict[str, list[tuple[str, int]]]) -> tuple[Reached, str]:
+def _assigned(client: Client, name: str, wanted: dict[str, list[tuple[str, int]]]) -> tuple[GroupReached, str]:
     try:
         found = of_groups.describe(client, name)
     except BrokerError as error:
         if error.code is not ErrorCode.GROUP_ID_NOT_FOUND:
             raise
-        return Reached(group=name, state="Dead", members=0), "does not exist"
+        return GroupReached(group=name, state="Dead", members=0), "does not exist"
     have: dict[str | None, list[tuple[str, int]]] = {}
     for member in found.members:
         for called in {member.id, member.instance_id, member.client_id}:
             have.setdefault(called, []).extend(member.assignment)
-    told = Reached(group=name, state=found.state, members=len(found.members))
+    told = GroupReached(group=name, state=found.state, members=len(found.members))
     missing = [who for who, places in wanted.items() if sorted(have.get(who, [])) != places]
     return told, f"has given others to {', '.join(missing)}" if missing else ""
 

@@ -36,7 +36,7 @@ class ActBody(Body):
     committed: bool | None = Field(None, description="of EndTxn: those alone that commit, or that abort")
 
 
-class Wanted(Body):
+class WantedChaos(Body):
     """A seed and how much of it; or the acts themselves."""
 
     model_config = body_example(seed=7, level=2)
@@ -94,7 +94,7 @@ def routes(hosted: Hosted) -> Endpoints:
         return info()
 
     @router.put("", summary="From now on requests meet what the seed decides, or the acts; another one is over")
-    async def start(wanted: Wanted) -> ChaosInfo:
+    async def start(wanted: WantedChaos) -> ChaosInfo:
         hosted.running()
         if sum(one is not None for one in (wanted.seed, wanted.acts, wanted.scenario)) != 1:
             raise Problem(400, "one of seed, acts and scenario is wanted")

@@ -59,7 +59,7 @@ class StepInfo(BaseModel):
     last: int | None
 
 
-class FindingInfo(BaseModel):
+class GuaranteeFinding(BaseModel):
     """One thing that was done to records."""
 
     model_config = example(**_EXAMPLE)
@@ -86,8 +86,8 @@ class VerdictInfo(BaseModel):
     )
 
     ok: bool = Field(description="whether there is no finding")
-    findings: list[FindingInfo]
-    notices: list[FindingInfo] = Field(description="what Kafka promises to nobody, or may be meant")
+    findings: list[GuaranteeFinding]
+    notices: list[GuaranteeFinding] = Field(description="what Kafka promises to nobody, or may be meant")
     undecided: list[str] = Field(description="what cannot be said, and why")
     looked_at: dict[str, int]
 

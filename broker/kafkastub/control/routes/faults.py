@@ -92,7 +92,7 @@ class Released(BaseModel):
     released: int
 
 
-class Removed(BaseModel):
+class RemovedFaults(BaseModel):
     """How many rules are gone."""
 
     removed: int
@@ -136,11 +136,11 @@ def routes(hosted: Hosted) -> Endpoints:
             raise Problem(400, str(error)) from None
 
     @router.delete("", summary="Remove all rules")
-    async def clear() -> Removed:
+    async def clear() -> RemovedFaults:
         hosted.running()
         gone = len(hosted.faults)
         hosted.faults.clear()
-        return Removed(removed=gone)
+        return RemovedFaults(removed=gone)
 
     @router.get(
         "/{fault_id:path}/wait",
@@ -165,9 +165,9 @@ def routes(hosted: Hosted) -> Endpoints:
         return _state(find(fault_id))
 
     @router.delete("/{fault_id:path}", summary="Remove a rule")
-    async def remove(fault_id: str) -> Removed:
+    async def remove(fault_id: str) -> RemovedFaults:
         find(fault_id).remove()
-        return Removed(removed=1)
+        return RemovedFaults(removed=1)
 
     return router
 

@@ -35,7 +35,7 @@ _MISSING: Final = 5
 _SETTLED: Final = ("Stable", "Empty")
 
 
-class FindingInfo(BaseModel):
+class GroupFinding(BaseModel):
     """One thing that was found."""
 
     level: Level = Field(description="stop: nobody gets records because of it; look: it may be; fine: it is in order")
@@ -60,7 +60,7 @@ class FindingList(BaseModel):
     )  # fmt: skip
 
     group: str
-    findings: list[FindingInfo]
+    findings: list[GroupFinding]
 
 
 def routes(hosted: Hosted) -> Endpoints:
@@ -72,7 +72,7 @@ def routes(hosted: Hosted) -> Endpoints:
     async def list_findings(group: str) -> FindingList:
         known(hosted, group)
         found = await findings_of(hosted, walks, group)
-        return FindingList(group=group, findings=[FindingInfo(**one._asdict()) for one in found])
+        return FindingList(group=group, findings=[GroupFinding(**one._asdict()) for one in found])
 
     return router
 

@@ -43,7 +43,7 @@ class WantedAssignment(Body):
     timeout: Timeout = 5
 
 
-class Reached(BaseModel):
+class GroupReached(BaseModel):
     """It is so."""
 
     model_config = example(group="shipping", state="Stable", members=2)
@@ -60,12 +60,12 @@ def routes(hosted: Hosted) -> Endpoints:
         hosted, "group", lambda group, seconds, left: f"{group} after {seconds:g} s: {left or 'as it is to be'}"
     )
 
-    async def answered(request: Request, group: str, wanted: Awaited, seconds: float) -> Reached:
+    async def answered(request: Request, group: str, wanted: Awaited, seconds: float) -> GroupReached:
         state, members = state_and_size(await waits.until(request, group, wanted, seconds), group)
-        return Reached(group=group, state=state, members=members)
+        return GroupReached(group=group, state=state, members=members)
 
     @router.get("/{group:path}/wait", summary="Once a group is in a state, has so many members, or its lag is so small")
-    async def wait(group: str, query: Annotated[WaitQuery, Query()], request: Request) -> Reached:
+    async def wait(group: str, query: Annotated[WaitQuery, Query()], request: Request) -> GroupReached:
         if query.state is None and query.members is None and query.lag is None:
             raise Problem(400, "nothing is waited for: state, members or lag is wanted")
         _check_state(query.state)
@@ -73,7 +73,7 @@ def routes(hosted: Hosted) -> Endpoints:
         return await answered(request, group, wanted, query.timeout)
 
     @router.post("/{group:path}/wait-assigned", summary="Once members of a group have these partitions")
-    async def wait_assigned(group: str, wanted: WantedAssignment, request: Request) -> Reached:
+    async def wait_assigned(group: str, wanted: WantedAssignment, request: Request) -> GroupReached:
         asked = {name: tuple((one.topic, one.partition) for one in some) for name, some in wanted.assignment.items()}
         return await answered(request, group, group_waits.WantedAssignment(asked), wanted.timeout)
 

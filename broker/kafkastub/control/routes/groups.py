@@ -55,7 +55,7 @@ class GroupInfo(Told):
     offsets: int = Field(description="how many partitions have a committed offset")
 
 
-class Place(Pair):
+class TopicPartition(Pair):
     """A partition."""
 
     topic: str
@@ -70,12 +70,12 @@ class MemberInfo(Told):
     session_timeout_ms: int
     rebalance_timeout_ms: int
     subscribed: list[str] | None = Field(description="topics; null where they cannot be read from its metadata")
-    assigned: list[Place] = Field(description="what is the member's now")
+    assigned: list[TopicPartition] = Field(description="what is the member's now")
     epoch: int | None = Field(description="of the member; null in a classic group")
     state: str | None = Field(description="STABLE, UNREVOKED_PARTITIONS or UNRELEASED_PARTITIONS, of streams …_TASKS")
     expression: str | None = Field(description="the regular expression that it subscribes to")
-    pending_revocation: list[Place] = Field(description="what it is told to let go of, and has not")
-    target: list[Place] | None = Field(description="what it is to have in the end; null in a classic group")
+    pending_revocation: list[TopicPartition] = Field(description="what it is told to let go of, and has not")
+    target: list[TopicPartition] | None = Field(description="what it is to have in the end; null in a classic group")
     upgraded: bool | None = Field(description="whether it uses the consumer protocol; null in a classic group")
     held: bool = Field(description="whether a test holds what it lets go of: hold-revocation")
 
@@ -128,7 +128,7 @@ class NewTarget(Body):
     target: Names[UntilRefused[PlaceGiven]] = Field(description="who is not in it is to have nothing")
 
 
-class Held(BaseModel):
+class RevocationHold(BaseModel):
     """Whose revocation does not count, or does again."""
 
     model_config = example(member_id="Iqk8GDnmTXuqPnqMfUWCnQ", held=True)
@@ -137,7 +137,7 @@ class Held(BaseModel):
     held: bool
 
 
-class Expired(BaseModel):
+class ExpiredOffsets(BaseModel):
     """What a sweep has come to."""
 
     model_config = example(expired_offsets=3, groups=1)
@@ -152,7 +152,7 @@ def routes(hosted: Hosted) -> Endpoints:
     walks = Walks()
 
     @router.post("/expire", summary="Sweep for expired offsets now")
-    async def expire() -> Expired:
+    async def expire() -> ExpiredOffsets:
         broker = hosted.running()
         found = loaded(hosted)
         meters = found.coordinator.meters
@@ -162,7 +162,7 @@ def routes(hosted: Hosted) -> Endpoints:
         while more:
             more = hosted.call(lambda: found.expire_some_offsets(broker_ms))
             await asyncio.sleep(0)  # others have their turn
-        return Expired(expired_offsets=meters.offset_expirations - before, groups=len(found.coordinator.groups))
+        return ExpiredOffsets(expired_offsets=meters.offset_expirations - before, groups=len(found.coordinator.groups))
 
     @router.get("/{group:path}", summary="One group with its members and offsets")
     async def describe(group: str, query: Annotated[GroupsQuery, Query()]) -> GroupDetail:
@@ -199,14 +199,16 @@ def _add_targets(router: Endpoints, hosted: Hosted) -> None:
         return _detail(found, known, list(_offsets(found, known, _SHOWN)))
 
     @router.post("/{group:path}/hold-revocation", summary="What a member lets go of does not count from now on")
-    async def hold(group: str, body: MemberGiven) -> Held:
+    async def hold(group: str, body: MemberGiven) -> RevocationHold:
         found = loaded(hosted)
-        return Held(member_id=done(hosted, group, lambda: hold_revocation(found, group, body.member)), held=True)
+        return RevocationHold(
+            member_id=done(hosted, group, lambda: hold_revocation(found, group, body.member)), held=True
+        )
 
     add_end_session(router, hosted)
 
     @router.post("/{group:path}/release-revocation", summary="What it lets go of counts again")
-    async def release(group: str, body: MemberGiven) -> Held:
+    async def release(group: str, body: MemberGiven) -> RevocationHold:
         found = loaded(hosted)
 
         def work() -> str:
@@ -217,7 +219,7 @@ def _add_targets(router: Endpoints, hosted: Hosted) -> None:
             release_revocation(found, group, member_id)
             return member_id
 
-        return Held(member_id=done(hosted, group, work), held=False)
+        return RevocationHold(member_id=done(hosted, group, work), held=False)
 
 
 def _detail(state: BrokerState, group: Group, offsets: list[OffsetInfo]) -> GroupDetail:

@@ -122,7 +122,7 @@ class ExportQuery(Shown):
     format: Literal["jsonl", "parquet"] = "jsonl"
 
 
-class Page(BaseModel):
+class JournalPage(BaseModel):
     """Entries, oldest first."""
 
     model_config = example(entries=[_EXAMPLE], next=18, total=18, first=0)
@@ -133,7 +133,7 @@ class Page(BaseModel):
     first: int = Field(description="the oldest that is still kept")
 
 
-class Found(BaseModel):
+class FoundEntry(BaseModel):
     """The entry that was waited for."""
 
     model_config = example(entry=_EXAMPLE)
@@ -141,7 +141,7 @@ class Found(BaseModel):
     entry: dict[str, Any]
 
 
-class Cleared(BaseModel):
+class ClearedJournal(BaseModel):
     """How many entries are gone."""
 
     removed: int
@@ -155,7 +155,7 @@ def routes(hosted: Hosted) -> Endpoints:
     following = Places(MOST_FOLLOWING, "clients follow the journal")
     exporting = Places(MOST_EXPORTS, "exports are under way")
 
-    @router.get("", summary="Entries: the newest, or with `since` the oldest from there on", response_model=Page)
+    @router.get("", summary="Entries: the newest, or with `since` the oldest from there on", response_model=JournalPage)
     async def query(query: Annotated[ListQuery, Query()]) -> Response:
         wanted, ring = query.wanted(), book.ring
         newest, total = "since" not in wanted or query.before is not None, ring.total
@@ -174,7 +174,7 @@ def routes(hosted: Hosted) -> Endpoints:
     @router.get(
         "/wait",
         summary="The first answered request that matches, once it is there; 408 if it is not in time",
-        response_model=Found,
+        response_model=FoundEntry,
     )
     async def wait(query: Annotated[WaitQuery, Query()], request: Request) -> Response:
         waiting.take(request.state.connection)
@@ -196,11 +196,11 @@ def routes(hosted: Hosted) -> Endpoints:
         return StreamingResponse(_follow(book, ring, wanted, query.shape), media_type="application/x-ndjson")
 
     @router.delete("", summary="Forget what is there; sequence numbers go on")
-    async def clear() -> Cleared:
+    async def clear() -> ClearedJournal:
         ring = book.ring
         gone = len(ring)
         ring.clear()
-        return Cleared(removed=gone)
+        return ClearedJournal(removed=gone)
 
     @router.get(
         "/export",
@@ -224,7 +224,7 @@ def routes(hosted: Hosted) -> Endpoints:
 
 
 async def _page(book: Book, found: list[tuple[int, Raw]], shape: Shape, rest: dict[str, int]) -> AsyncIterator[bytes]:
-    """A `Page`, made as it is read: it may be a hundred times as large as the journal is in memory."""
+    """A `JournalPage`, made as it is read: it may be a hundred times as large as the journal is in memory."""
     yield b'{"entries":['
     for number, (sequence, raw) in enumerate(found):
         text = await book.of_entry(raw, partial(shown, book.entry(sequence, raw), shape))

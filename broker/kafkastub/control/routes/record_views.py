@@ -43,7 +43,7 @@ class SearchQuery(Body):
     limit: int = Field(50, ge=1, le=_MOST_FOUND)
 
 
-class Found(BaseModel):
+class FoundRecords(BaseModel):
     """Records with the text; keys, values and headers are cut."""
 
     records: list[ShownRecord]
@@ -110,7 +110,7 @@ def routes(hosted: Hosted) -> Endpoints:
             raise of_kafka(error, f"topic {name!r}") from None
 
     @router.get("/{name}/search", summary="Records of a partition with a text in them, as far as one request looks")
-    async def search(name: str, query: Annotated[SearchQuery, Query()]) -> Found:
+    async def search(name: str, query: Annotated[SearchQuery, Query()]) -> FoundRecords:
         found = of(name, query.partition, query.offset, _MOST_SEARCHED)
         return await thread.run(lambda: _searched(found, query.text, query.limit))
 
@@ -157,7 +157,7 @@ def routes(hosted: Hosted) -> Endpoints:
     return router
 
 
-def _searched(found: Stretch, text: str, limit: int) -> Found:
+def _searched(found: Stretch, text: str, limit: int) -> FoundRecords:
     wanted = text.encode().lower()
     records: list[ShownRecord] = []
     following = found.end if not found.batches else min(found.batches[-1].last_offset + 1, found.end)
@@ -170,7 +170,7 @@ def _searched(found: Stretch, text: str, limit: int) -> Found:
         size += size_of(record)
         if any(has(part, wanted, any_case=True) for part in _parts(record)):
             records.append(shown_record(record, _CUT))
-    return Found(records=records, looked=looked, next=following, end=found.end)
+    return FoundRecords(records=records, looked=looked, next=following, end=found.end)
 
 
 def _parts(record: LogRecord) -> Iterator[bytes]:

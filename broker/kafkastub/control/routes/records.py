@@ -105,7 +105,7 @@ class GivenRecords(Body):
     records: UntilRefused[GivenRecord] = Field(min_length=1, max_length=_MOST_RECORDS)
 
 
-class Place(BaseModel):
+class WrittenRecord(BaseModel):
     """Where a record went."""
 
     partition: int
@@ -117,7 +117,7 @@ class Written(BaseModel):
 
     model_config = example(records=[{"partition": 0, "offset": 17}])
 
-    records: list[Place]
+    records: list[WrittenRecord]
 
 
 class ShownRecord(BaseModel):
@@ -198,7 +198,7 @@ def routes(hosted: Hosted) -> Endpoints:
     @router.post("/{name}/records", status_code=201, summary="Write records, without a client")
     async def produce(name: str, body: GivenRecords) -> Written:
         broker = hosted.running()
-        written: list[Place] = []
+        written: list[WrittenRecord] = []
 
         def work() -> None:
             now = broker.clock.broker_ms()
@@ -211,7 +211,9 @@ def routes(hosted: Hosted) -> Endpoints:
                     tuple((header.encode(), content) for header, content in given.headers.items()),
                 )
                 index = chosen_partition(topic, record.key, turns) if given.partition is None else given.partition
-                written.append(Place(partition=index, offset=write(broker.state, name, index, [record], now)[0]))
+                written.append(
+                    WrittenRecord(partition=index, offset=write(broker.state, name, index, [record], now)[0])
+                )
 
         try:
             hosted.call(work)

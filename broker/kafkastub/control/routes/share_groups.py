@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from kafkastub.control.endpoints import Endpoints
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.problems import Problem
-from kafkastub.control.routes.groups import Place
+from kafkastub.control.routes.groups import TopicPartition
 from kafkastub.control.routes.of_groups import (
     ConfigsGiven,
     ConfigsTold,
@@ -71,7 +71,7 @@ class ShareMemberInfo(Told):
     host: str = called("client_host")
     epoch: int | None
     subscribed: list[str] | None
-    assigned: list[Place] = Field(description="partitions that it may read, beside others")
+    assigned: list[TopicPartition] = Field(description="partitions that it may read, beside others")
 
 
 @tells(RecordsView)
@@ -128,7 +128,7 @@ class NewConfigs(ConfigsGiven):
     model_config = body_example(configs={"share.auto.offset.reset": "earliest"})
 
 
-class Reached(BaseModel):
+class ShareGroupReached(BaseModel):
     """It is so."""
 
     model_config = example(group="workers")
@@ -190,19 +190,19 @@ def _add_wait(router: Endpoints, hosted: Hosted) -> None:
     waits = Waits(hosted, "share group")
 
     @router.get("/{group:path}/wait", summary="Once members have so many records, or so few are left")
-    async def wait(group: str, query: Annotated[WaitQuery, Query()], request: Request) -> Reached:
+    async def wait(group: str, query: Annotated[WaitQuery, Query()], request: Request) -> ShareGroupReached:
         return await until(group, query, request)
 
     @router.post("/{group:path}/wait", summary="The same, with a body as other waits have it")
-    async def wait_body(group: str, wanted: ShareWanted, request: Request) -> Reached:
+    async def wait_body(group: str, wanted: ShareWanted, request: Request) -> ShareGroupReached:
         return await until(group, wanted, request)
 
-    async def until(group: str, asked: WaitQuery, request: Request) -> Reached:
+    async def until(group: str, asked: WaitQuery, request: Request) -> ShareGroupReached:
         if asked.acquired is asked.held is asked.lag is None:
             raise Problem(400, "nothing is waited for: acquired, held or lag is wanted")
         wanted = Wanted(asked.topic, asked.acquired, asked.held, asked.lag)
         await waits.until(request, group, wanted, asked.timeout)
-        return Reached(group=group)
+        return ShareGroupReached(group=group)
 
 
 def _known(state: BrokerState, group: str) -> ShareGroupView:

@@ -54,7 +54,7 @@ class SnapshotList(BaseModel):
     snapshots: list[SnapshotInfo]
 
 
-class Gone(BaseModel):
+class DeletedSnapshot(BaseModel):
     """What is kept no more."""
 
     model_config = example(deleted="seed")
@@ -94,10 +94,10 @@ def _add_one(router: Endpoints, hosted: Hosted) -> None:
         return _info(snapshot_id, _found(hosted, snapshot_id))
 
     @router.delete("/{snapshot_id}", summary="Keep it no more")
-    async def delete(snapshot_id: str) -> Gone:
+    async def delete(snapshot_id: str) -> DeletedSnapshot:
         _found(hosted, snapshot_id)
         del hosted.snapshots[snapshot_id]
-        return Gone(deleted=snapshot_id)
+        return DeletedSnapshot(deleted=snapshot_id)
 
     @router.post("/{snapshot_id}/restore", summary="Be what it was taken of; clients are disconnected and come back")
     async def restore(snapshot_id: str) -> SnapshotInfo:

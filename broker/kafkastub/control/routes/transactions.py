@@ -14,6 +14,7 @@ from kafkastub.control.connections import Places
 from kafkastub.control.endpoints import Endpoints
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.problems import Problem, of_kafka
+from kafkastub.control.routes.groups import TopicPartition
 from kafkastub.control.routes.shapes import MOST_LISTED, Body, Limit, Offset, Text, body_example, example, iso
 from kafkastub.control.waiting import LONGEST_WAIT, MOST_WAITING, while_there
 from kafkastub.control.walks import Walks
@@ -34,13 +35,6 @@ _DEAD: Final = "Dead"
 _PLACE = {"topic": "orders", "partition": 0}
 
 
-class Place(BaseModel):
-    """A partition."""
-
-    topic: str
-    partition: int
-
-
 class TransactionInfo(BaseModel):
     """A transactional id."""
 
@@ -57,8 +51,8 @@ class TransactionInfo(BaseModel):
     producer_epoch: int
     timeout_ms: int
     start: str | None = Field(description="broker time when its transaction began; null before the first")
-    partitions: list[Place] = Field(description="those of its transaction that have no marker yet")
-    pending_markers: list[Place] = Field(description="those of them that a marker is under way to")
+    partitions: list[TopicPartition] = Field(description="those of its transaction that have no marker yet")
+    pending_markers: list[TopicPartition] = Field(description="those of them that a marker is under way to")
     held: bool = Field(description="whether its markers are held")
 
 
@@ -88,7 +82,7 @@ class ShowQuery(Body):
     timeout: float = Field(5, ge=0, le=LONGEST_WAIT, allow_inf_nan=False, description="seconds")
 
 
-class Held(BaseModel):
+class MarkerHold(BaseModel):
     """Whose markers are held now."""
 
     model_config = example(held=["shop"])
@@ -243,27 +237,27 @@ def _add_ends(router: Endpoints, hosted: Hosted) -> None:
         return _show(broker.state, transactional_id)
 
     @router.post("/transactions/{transactional_id:path}/hold", summary="Hold its markers from now on")
-    async def hold(transactional_id: str) -> Held:
+    async def hold(transactional_id: str) -> MarkerHold:
         if not transactional_id:
             raise Problem(400, "transactional_id='' is refused: /v1/transactions/TRANSACTIONAL_ID/hold is wanted")
         transactions = hosted.running().state.transactions
         if len(transactions.held) >= MOST_LISTED:
             raise Problem(409, f"the markers of {MOST_LISTED} transactional ids are held already: release some")
         hosted.call(lambda: transactions.hold_markers(transactional_id))
-        return Held(held=sorted(transactions.held))
+        return MarkerHold(held=sorted(transactions.held))
 
     @router.post("/transactions/{transactional_id:path}/release", summary="Write its held markers, hold no more")
-    async def release(transactional_id: str) -> Held:
+    async def release(transactional_id: str) -> MarkerHold:
         broker = hosted.running()
         if not broker.state.has_transactions:
-            return Held(held=[])
+            return MarkerHold(held=[])
         transactions = broker.state.transactions
         _done(
             hosted,
             lambda: transactions.release_markers(transactional_id, *broker.clock.both()),
             f"transactional id {transactional_id!r}",
         )
-        return Held(held=sorted(transactions.held))
+        return MarkerHold(held=sorted(transactions.held))
 
 
 def _add_hanging(router: Endpoints, hosted: Hosted) -> None:
@@ -321,8 +315,8 @@ def _info(one: TransactionView) -> TransactionInfo:
         producer_epoch=one.producer_epoch,
         timeout_ms=one.timeout_ms,
         start=None if one.start_ms is None else iso(one.start_ms),
-        partitions=[Place(topic=topic, partition=index) for topic, index in one.partitions],
-        pending_markers=[Place(topic=topic, partition=index) for topic, index in one.pending_markers],
+        partitions=[TopicPartition(topic=topic, partition=index) for topic, index in one.partitions],
+        pending_markers=[TopicPartition(topic=topic, partition=index) for topic, index in one.pending_markers],
         held=one.held,
     )
 
