@@ -10,7 +10,7 @@ from kafkastub.config.own import PROFILE as OWN_PROFILE
 from kafkastub.config.profile import PROFILES, Profile
 from kafkastub.handlers.registry import registrations
 from tests.docs.kips import TABLES
-from tests.docs.openapi import openapi
+from tests.docs.openapi import of_launcher, openapi
 from tests.docs.releases import releases
 from tests.source_text import parsed
 
@@ -92,6 +92,7 @@ def kips() -> str:
 DOCUMENTS = {
     "coverage.md": coverage,
     "kips.md": kips,
+    "launcher.json": of_launcher,
     "openapi.json": openapi,
     "profiles.md": profiles,
     "releases.md": releases,

@@ -13,6 +13,7 @@ from kafkastub.version import __version__
 COMMANDS = (
     "serve",
     "proxy",
+    "launcher",
     "replay",
     "groups",
     "share-groups",

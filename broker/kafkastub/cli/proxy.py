@@ -12,8 +12,10 @@ from kafkastub.cli.common import refuse
 from kafkastub.cli.control import seconds
 from kafkastub.cli.serving import (
     Refused,
+    add_end_option,
     add_log_options,
     add_watching_options,
+    end_with_standard_input,
     host,
     load_control,
     port,
@@ -103,6 +105,7 @@ def add_to(commands: Commands) -> None:
         action="store_true",
         help="the journal has of records how many there were, and neither keys nor values nor headers",
     )
+    add_end_option(proxy)
     add_log_options(proxy)
 
 
@@ -176,6 +179,8 @@ async def _run(arguments: argparse.Namespace, config: BrokerConfig, upstream: Up
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
+    if arguments.exit_with_stdin:
+        end_with_standard_input(stop.set)
     log = process_logger(arguments.log_format, arguments.log_level)
     proxy = Proxy(
         addresses(arguments.to),

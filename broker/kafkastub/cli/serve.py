@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 from kafkastub.cli.common import refuse
 from kafkastub.cli.serving import (
     Refused,
+    add_end_option,
     add_log_options,
     add_watching_options,
+    end_with_standard_input,
     host,
     is_number,
     load_control,
@@ -101,6 +103,7 @@ def add_to(commands: Commands) -> None:
         metavar="HOST",
         help="its address, 0.0.0.0 for all (default %(default)s); --control-allowed-hosts are its names, too",
     )
+    add_end_option(serve)
     add_log_options(serve)
 
 
@@ -178,6 +181,8 @@ async def _run(
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
+    if arguments.exit_with_stdin:
+        end_with_standard_input(stop.set)
     log = process_logger(arguments.log_format, arguments.log_level)
     hosted = _hosted(arguments, config, topics, rules)
     broker = Broker(config, log, data_dir=arguments.data_dir)

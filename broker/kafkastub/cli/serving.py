@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
+import contextlib
 import os
 import sys
+import threading
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from kafkastub.cli.common import add_token_option
@@ -70,6 +74,32 @@ def add_log_options(parser: argparse.ArgumentParser) -> None:
         default="info",
         help="the least that is logged (default %(default)s)",
     )
+
+
+def add_end_option(parser: argparse.ArgumentParser) -> None:
+    """Of the end."""
+    parser.add_argument(
+        "--exit-with-stdin",
+        action="store_true",
+        help="end when standard input is closed, as it is when the process that started this one has ended, however",
+    )
+
+
+def end_with_standard_input(end: Callable[[], None]) -> None:
+    """Call `end` on the running loop when standard input is closed; what is written there is ignored.
+
+    A thread reads it: an event loop cannot wait for each kind of file that it may be.
+    """
+    loop = asyncio.get_running_loop()
+
+    def read() -> None:
+        with contextlib.suppress(OSError):  # it was closed before the start, or cannot be read
+            while os.read(0, 1 << 16):
+                pass
+        with contextlib.suppress(RuntimeError):  # the loop has ended by itself
+            loop.call_soon_threadsafe(end)
+
+    threading.Thread(target=read, name="kafkastub-stdin", daemon=True).start()
 
 
 def is_number(text: str) -> bool:

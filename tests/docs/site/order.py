@@ -11,7 +11,7 @@ ORDER: Final[dict[str, Section]] = {
     "Start": ["index.md", "installation.md", "changelog.md"],
     "Write tests": [
         "pytest.md", "without-sleeps.md", "faults.md", "chaos.md", "guarantees.md", "journal.md", "logs.md", "nodes.md",
-        "control.md", "page.md", "proxy.md", "docker.md", "examples.md", "programs.md",
+        "control.md", "page.md", "launcher.md", "proxy.md", "docker.md", "examples.md", "programs.md",
     ],
     "Write clients": [
         "coverage.md", "conformance.md", "differential.md", "profiles.md", "as-version.md", "releases.md", "kips.md",
