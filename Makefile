@@ -17,12 +17,13 @@ QUICK_WORKERS ?= $(shell expr 3 \* $$(getconf _NPROCESSORS_ONLN))
 export PYTHONDONTWRITEBYTECODE :=
 NIGHTLY ?= soak mutants oracle-proxy chaos-proxy clients-proxy programs-proxy oracle-expiry test-pipeline-s3
 
-.PHONY: help run test test-long test-all dist site test-site test-docker test-pipeline test-pipeline-s3 bench-pipeline spark-cluster check oracle oracle-proxy oracle-expiry differential conformance mutants soak nightly chaos chaos-proxy golden messages docs clients programs clients-proxy programs-proxy examples bench bench-scale bench-proxy pictures lock clean
+.PHONY: help run test test-long test-all dist site test-site test-clients-java test-docker test-pipeline test-pipeline-s3 bench-pipeline spark-cluster check oracle oracle-proxy oracle-expiry differential conformance mutants soak nightly chaos chaos-proxy golden messages docs clients programs clients-proxy programs-proxy examples bench bench-scale bench-proxy pictures lock clean
 
 help:
 	@echo "make run           serve on 127.0.0.1:9092 (ARGS='--port 0 --topic orders:3' adds options)"
 	@echo "make test          the quick tests, less than ten minutes on two cores (Java 17 and Maven for those with JVM clients)"
 	@echo "make test-all      the long ones, too: browser, clients in other languages, attacks (Go, kcat, Chromium); test-long: only these"
+	@echo "make test-clients-java the Java packages in clients/java, with Kafka's own clients (Java 17, Maven)"
 	@echo "make test-docker   builds the image and runs it (a container engine: docker/engine.sh starts one)"
 	@echo "make dist          builds wheel and sdist into dist/, installs them on every Python here, type checks a user's program"
 	@echo "make site          builds the documentation into site/ (ARGS=serve shows it while you write); make test-site tries it"
@@ -50,7 +51,7 @@ help:
 	@echo "make test-pipeline-s3 the same on object storage: fetches hadoop-aws with an SDK of 560 MB, once (Maven)"
 	@echo "make golden        record the golden transcripts from Apache Kafka anew"
 	@echo "make messages      generate protocol/kafkawire/messages anew"
-	@echo "make docs          write docs/coverage.md, profiles.md, kips.md, releases.md and openapi.json anew"
+	@echo "make docs          write docs/coverage.md, profiles.md, kips.md, releases.md and openapi.json anew, and what follows from it in clients/java"
 	@echo "make lock          resolve requirements/*.lock anew"
 
 # What setting up has to say goes to standard error: the first line of `make run` is the ready line.
@@ -84,6 +85,10 @@ test-long: $(COMPILED)
 	$(PYTEST) --part long -n $(WORKERS) $(ARGS)
 
 test-all: test test-long
+
+# Every module of clients/java, against the stub of this checkout; ARGS="-pl kafkastub-client" takes one.
+test-clients-java: $(DEV)
+	KAFKASTUB=$(CURDIR)/$(BIN)/kafkastub mvn -B -q -f clients/java test $(ARGS)
 
 test-docker: $(DEV)
 	$(PYTEST) -m docker $(ARGS)
@@ -163,6 +168,7 @@ messages: $(DEV)
 
 docs: $(DEV)
 	$(BIN)/python -m tests.docs.generated
+	$(BIN)/python clients/java/tools/generate.py
 
 clients: $(DEV)
 	$(BIN)/python -m tests.matrix $(ARGS)

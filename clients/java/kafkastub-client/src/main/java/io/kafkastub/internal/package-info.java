@@ -1,0 +1,2 @@
+/** Not for users: what is here may change in any release. */
+package io.kafkastub.internal;

@@ -1,0 +1,2 @@
+/** {@link io.kafkastub.KafkaStub}: a Kafka broker for tests, started from Java. */
+package io.kafkastub;
