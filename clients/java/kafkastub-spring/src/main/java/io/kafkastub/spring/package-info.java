@@ -1,0 +1,2 @@
+/** Kafka brokers for tests with Spring: {@link io.kafkastub.spring.AutoConfigureKafkaStub}. */
+package io.kafkastub.spring;
