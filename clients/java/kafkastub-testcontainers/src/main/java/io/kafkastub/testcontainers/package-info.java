@@ -1,0 +1,2 @@
+/** The image of kafkastub for Testcontainers: {@link io.kafkastub.testcontainers.KafkaStubContainer}. */
+package io.kafkastub.testcontainers;
