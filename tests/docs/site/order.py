@@ -10,8 +10,8 @@ Section = list[str]
 ORDER: Final[dict[str, Section]] = {
     "Start": ["index.md", "installation.md", "changelog.md"],
     "Write tests": [
-        "pytest.md", "without-sleeps.md", "faults.md", "chaos.md", "guarantees.md", "journal.md", "logs.md", "nodes.md",
-        "control.md", "page.md", "launcher.md", "proxy.md", "docker.md", "examples.md", "programs.md",
+        "pytest.md", "java.md", "without-sleeps.md", "faults.md", "chaos.md", "guarantees.md", "journal.md", "logs.md",
+        "nodes.md", "control.md", "page.md", "launcher.md", "proxy.md", "docker.md", "examples.md", "programs.md",
     ],
     "Write clients": [
         "coverage.md", "conformance.md", "differential.md", "profiles.md", "as-version.md", "releases.md", "kips.md",
