@@ -11,17 +11,25 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 BIN = HERE.parent / ".venv" / "bin"
+JAVA_CLIENT = HERE.parent / "clients" / "java"
 CONTAINERS = HERE.parent / ".cache" / "examples" / "testcontainers"
 """What the example with Testcontainers for Python needs is installed there: none of it is ours."""
+
+MAVEN = ["mvn", "-q", "-B", "-Dstyle.color=never"]
+INSTALLED = [
+    *MAVEN, "-f", str(JAVA_CLIENT), "-pl", "!tests/guide,!tests/junit-6,!tests/spring-boot-4", "install", "-Dmaven.test.skip",
+    "-Dcheckstyle.skip",
+]  # fmt: skip
+"""Puts our Java packages into the local repository: they are not published. Once for all projects that need them."""
 
 PROJECTS: dict[str, list[list[str]]] = {
     "pytest": [
         [str(BIN / "python"), "-m", "pytest", "-q", "-n", "2", "-p", "no:randomly"],
         [str(BIN / "python"), "-m", "pytest", "-q", "-n", "2", "-p", "randomly"],
     ],
-    "java": [["mvn", "-q", "-B", "-Dstyle.color=never", "test"]],
-    "streams": [["mvn", "-q", "-B", "-Dstyle.color=never", "test"]],
-    "spring": [["mvn", "-q", "-B", "-Dstyle.color=never", "test"]],
+    "java": [INSTALLED, [*MAVEN, "test"]],
+    "streams": [INSTALLED, [*MAVEN, "test"]],
+    "spring": [INSTALLED, [*MAVEN, "test"]],
     "go": [["go", "test", "-count=1", "./..."]],
     "node": [["npm", "ci", "--no-audit", "--no-fund"], ["npm", "test"]],
     "rust": [["cargo", "test", "--quiet", "--locked"]],
@@ -31,7 +39,7 @@ PROJECTS: dict[str, list[list[str]]] = {
         [str(CONTAINERS / "bin" / "mypy"), "--strict", "--config-file=", "."],
         [str(CONTAINERS / "bin" / "pytest"), "-q", "-ra"],
     ],
-    "testcontainers/java": [["mvn", "-q", "-B", "-Dstyle.color=never", "test"]],
+    "testcontainers/java": [INSTALLED, [*MAVEN, "test"]],
     "testcontainers/go": [["go", "vet", "./..."], ["go", "test", "-count=1", "./..."]],
     "testcontainers/node": [["npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts"], ["npm", "test"]],
 }
@@ -56,6 +64,7 @@ def main(wanted: list[str]) -> int:
     # asks another image for. The engine is this machine's.
     environment.setdefault("TESTCONTAINERS_HOST_OVERRIDE", "localhost")
     failed: list[str] = []
+    done: list[list[str]] = []
     for name in wanted or PROJECTS:
         tool = PROJECTS[name][0][0]
         if shutil.which(tool) is None:
@@ -65,9 +74,13 @@ def main(wanted: list[str]) -> int:
             continue
         started = time.monotonic()
         for command in PROJECTS[name]:
+            if command in done:
+                continue
             if subprocess.run(command, cwd=HERE / name, env=environment, check=False).returncode:
                 failed.append(name)
                 break
+            if command is INSTALLED:
+                done.append(command)
         print(f"{name}: {'failed' if name in failed else 'passed'} in {time.monotonic() - started:.1f} s", flush=True)
     return 1 if failed else 0
 

@@ -2,6 +2,8 @@ package shop;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.kafkastub.KafkaStub;
+import io.kafkastub.junit.KafkaStubTest;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -14,15 +16,12 @@ import org.apache.kafka.common.serialization.StringDeserializer;
 import org.apache.kafka.common.serialization.StringSerializer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.extension.RegisterExtension;
 
+@KafkaStubTest(topics = "orders:1")
 @Timeout(60)
 class OrdersTest {
-    @RegisterExtension
-    static final KafkaStub kafka = new KafkaStub("orders:1");
-
     @Test
-    void anOrderIsShippedOnce() throws Exception {
+    void anOrderIsShippedOnce(KafkaStub kafka) throws Exception {
         try (var producer = new KafkaProducer<>(
                 Map.of("bootstrap.servers", kafka.bootstrapServers()),
                 new StringSerializer(),
@@ -30,7 +29,7 @@ class OrdersTest {
             producer.send(new ProducerRecord<>("orders", "7", "two teapots")).get();
         }
         var orders = new TopicPartition("orders", 0);
-        try (var consumer = shipping()) {
+        try (var consumer = shipping(kafka)) {
             consumer.subscribe(List.of("orders"));
             var records = consumer.poll(Duration.ofSeconds(30));
             while (records.isEmpty()) {
@@ -39,12 +38,12 @@ class OrdersTest {
             assertEquals("two teapots", records.iterator().next().value());
             consumer.commitSync();
         }
-        try (var consumer = shipping()) {
+        try (var consumer = shipping(kafka)) {
             assertEquals(1, consumer.committed(Set.of(orders)).get(orders).offset());
         }
     }
 
-    private static KafkaConsumer<String, String> shipping() {
+    private static KafkaConsumer<String, String> shipping(KafkaStub kafka) {
         return new KafkaConsumer<>(
                 Map.of(
                         "bootstrap.servers", kafka.bootstrapServers(),

@@ -1,23 +1,20 @@
 package shop;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertNull;
-import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.kafkastub.junit.KafkaStubExtension;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
+import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
-import org.apache.kafka.clients.producer.KafkaProducer;
-import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.WakeupException;
 import org.apache.kafka.common.serialization.StringDeserializer;
-import org.apache.kafka.common.serialization.StringSerializer;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -30,23 +27,20 @@ class WithoutSleepsTest {
     private static final TopicPartition ORDERS = new TopicPartition("orders", 0);
 
     @RegisterExtension
-    static final KafkaStub kafka = new KafkaStub("orders:1").controlled();
+    static final KafkaStubExtension kafka =
+            KafkaStubExtension.builder().topics("orders:1").build();
 
     @BeforeAll
     static void fill() {
-        var servers = Map.<String, Object>of("bootstrap.servers", kafka.bootstrapServers());
-        try (var producer = new KafkaProducer<>(servers, new StringSerializer(), new StringSerializer())) {
-            producer.send(new ProducerRecord<>("orders", "7", "two teapots"));
-            producer.send(new ProducerRecord<>("orders", "8", "a cup"));
-        }
-        kafka.control().awaitTopic("orders", 2);
-        kafka.control().snapshot("seed");
+        kafka.stub().records().write("orders", "7", "two teapots");
+        kafka.stub().records().write("orders", "8", "a cup");
+        kafka.stub().snapshots().take("seed");
     }
 
     @BeforeEach
     void begin() {
-        kafka.control().restore("seed");
-        assertNull(committed());
+        kafka.stub().snapshots().restore("seed");
+        assertTrue(committed().isEmpty());
     }
 
     @Test
@@ -63,42 +57,35 @@ class WithoutSleepsTest {
                     // the test has seen enough
                 }
             });
-            kafka.control().awaitGroup("shipping", "Stable", 1);
-            kafka.control().awaitLag("shipping", "orders", 0);
-            kafka.control().awaitQuiet(Duration.ofMillis(50));
+            kafka.stub().await().group("shipping").stable(1).lag("orders", 0);
+            kafka.stub().await().quiet(Duration.ofMillis(50));
             consumer.wakeup();
             worker.get(10, TimeUnit.SECONDS);
         }
-        assertEquals(2, committed());
+        assertEquals(2, committed().getAsLong());
     }
 
     @Test
     void theSlowOneOverwritesWhatTheFastOneCommitted() throws Exception {
-        try (var door = kafka.control().addFault(Map.of("api", "OffsetCommit", "client_id", "slow", "hold", "before"))) {
+        try (var door = kafka.stub().faults().add(rule -> rule.api("OffsetCommit").clientId("slow").hold("before"))) {
             var slow = CompletableFuture.runAsync(() -> commit("slow", 1));
             door.awaitHeld(1);
             commit("fast", 2);
-            assertEquals(2, committed());
+            assertEquals(2, committed().getAsLong());
             door.release();
             slow.get(10, TimeUnit.SECONDS);
         }
-        assertEquals(1, committed());
+        assertEquals(1, committed().getAsLong());
     }
 
     @Test
     void anIdleGroupSurvivesTheWeekendAndNotAWeek() {
-        kafka.control().freeze();
+        kafka.stub().clock().freeze();
         commit("shop", 1);
-        kafka.control().advance(Duration.ofDays(3));
-        assertEquals(1, committed());
-        kafka.control().advance(Duration.ofDays(4));
-        assertNull(committed());
-    }
-
-    @Test
-    void whatIsRefusedSaysWhy() {
-        var refused = assertThrows(Control.Refused.class, () -> kafka.control().restore("no such"));
-        assertEquals(404, refused.status());
+        kafka.stub().clock().advance(Duration.ofDays(3));
+        assertEquals(1, committed().getAsLong());
+        kafka.stub().clock().advance(Duration.ofDays(4));
+        assertTrue(committed().isEmpty());
     }
 
     private static KafkaConsumer<String, String> consumer(String id) {
@@ -119,11 +106,7 @@ class WithoutSleepsTest {
         }
     }
 
-    /** The offset of the group, null where there is none. */
-    private static Long committed() {
-        try (var consumer = consumer("reader")) {
-            OffsetAndMetadata found = consumer.committed(Set.of(ORDERS)).get(ORDERS);
-            return found == null ? null : found.offset();
-        }
+    private static OptionalLong committed() {
+        return kafka.stub().groups().committed("shipping", "orders", 0);
     }
 }

@@ -3,12 +3,9 @@ package shop;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.kafkastub.testcontainers.KafkaStubContainer;
 import java.io.IOException;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpRequest.BodyPublishers;
-import java.net.http.HttpResponse.BodyHandlers;
+import java.time.Duration;
 import java.util.Map;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
@@ -29,11 +26,7 @@ class KafkaStubContainerTest {
                 var sent = producer.send(new ProducerRecord<>("orders", "7", "two teapots")).get();
                 assertEquals(0, sent.offset());
             }
-            var advance = HttpRequest.newBuilder(URI.create(stub.getControlUrl() + "/v1/clock/advance"))
-                    .POST(BodyPublishers.ofString("{\"by\": \"7d\"}"))
-                    .version(HttpClient.Version.HTTP_1_1)
-                    .build();
-            assertEquals(200, HttpClient.newHttpClient().send(advance, BodyHandlers.ofString()).statusCode());
+            stub.control().clock().advance(Duration.ofDays(7));
         }
     }
 
