@@ -17,8 +17,8 @@ CONTAINERS = HERE.parent / ".cache" / "examples" / "testcontainers"
 
 MAVEN = ["mvn", "-q", "-B", "-Dstyle.color=never"]
 INSTALLED = [
-    *MAVEN, "-f", str(JAVA_CLIENT), "-pl", "!tests/guide,!tests/junit-6,!tests/spring-boot-4", "install", "-Dmaven.test.skip",
-    "-Dcheckstyle.skip",
+    *MAVEN, "-f", str(JAVA_CLIENT), "-pl", "!tests/guide,!tests/junit-6,!tests/spring-boot-4", "install",
+    "-Dmaven.test.skip", "-Dcheckstyle.skip",
 ]  # fmt: skip
 """Puts our Java packages into the local repository: they are not published. Once for all projects that need them."""
 

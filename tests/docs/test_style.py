@@ -20,9 +20,9 @@ PHRASES: Final = re.compile(
 """Phrases that native readers stumbled over. Write what the table in docs/style.md has in their place."""
 PAGES: Final = (
     "CONTRIBUTING.md", "SECURITY.md", *(f"docs/{name}.md" for name in (
-        "as-version", "consumer-groups", "docker", "faults", "guarantees", "installation", "java", "limits", "logs", "nodes",
-        "page",
-        "quotas", "registry", "security", "share-groups", "streams-groups", "transactions", "without-sleeps",
+        "as-version", "consumer-groups", "docker", "faults", "guarantees", "installation", "java", "limits", "logs",
+        "nodes", "page", "quotas", "registry", "security", "share-groups", "streams-groups", "transactions",
+        "without-sleeps",
     )),
 )  # fmt: skip
 """Those that have been rewritten. A page that is added here stays plain."""
