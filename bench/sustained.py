@@ -24,6 +24,9 @@ CONSUMER = "org.apache.kafka.tools.ConsumerPerformance"
 RUN_SECONDS = 120
 """A tool that takes longer has hung."""
 
+READ_TIMEOUT_MS = "60000"
+"""The tool's own 10 s are not enough for eight of them on two processors: their rebalance takes longer."""
+
 HEAP_MB = 512
 
 
@@ -78,7 +81,7 @@ def _measure_one(
             warm_up = records // 4
             sending = ["--record-size", str(load.size), "--throughput", "-1", "--warmup-records", str(warm_up)]
             sent = _run([*jars, PRODUCER, *common, *sending])
-            read = _run([*jars, CONSUMER, *common])
+            read = _run([*jars, CONSUMER, *common, "--timeout", READ_TIMEOUT_MS])
             series.produced.append(produced(sent, records - warm_up))
             series.consumed.append(consumed(read, records))
         finally:

@@ -104,6 +104,7 @@ class BrokerSide(asyncio.Protocol):
         self.transport = cast(asyncio.Transport, transport)
         self.transport.set_write_buffer_limits(high=WRITE_LIMIT)
         no_delay(self.transport)
+        self.client.owner.brokers.add(self)
         self.client.broker_here(self)
 
     def pause_writing(self) -> None:
@@ -114,6 +115,7 @@ class BrokerSide(asyncio.Protocol):
 
     def connection_lost(self, exc: BaseException | None) -> None:
         self.ended = True
+        self.client.owner.brokers.discard(self)
         self._chunks.clear()
         self._room.end()
         self.client.broker_lost(exc)

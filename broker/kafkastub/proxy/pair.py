@@ -143,7 +143,12 @@ class ClientSide(asyncio.Protocol):
             owner.next_connection_id(), f"/{host}", shown, place.listener, place.node_id, place.protocol
         )
         owner.clients.add(self)
+        if owner.is_closing:  # the kernel had accepted it before the listener was closed
+            self.transport.abort()
+            return
         self._connecting = owner.loop.create_task(self._connect())
+        owner.connecting.add(self._connecting)
+        self._connecting.add_done_callback(owner.connecting.discard)
 
     async def _connect(self) -> None:
         try:

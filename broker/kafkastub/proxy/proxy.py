@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from kafkastub.faults import Chaos, Plan
     from kafkastub.journal.disk import DiskJournal
     from kafkastub.journal.ring import Ring
+    from kafkastub.proxy.answers import BrokerSide
     from kafkastub.proxy.chaos import Mover
     from kafkastub.proxy.cluster import Pick
     from kafkastub.proxy.under_way import Acting, Pending
@@ -43,6 +44,8 @@ if TYPE_CHECKING:
 
 _MOST_ROUTES: Final = 4096
 """Versions of APIs that are remembered while nobody has them; those that there are, always."""
+_GONE_SECONDS: Final = 1
+"""For which a proxy that is closed waits for its last transports."""
 _CONNECT_SECONDS: Final = 10
 """As Kafka's clients have it (socket.connection.setup.timeout.ms)."""
 _LOOK_AGAIN: Final = 0.2
@@ -89,8 +92,12 @@ class Proxy:
         self.loop: asyncio.AbstractEventLoop
         self.watch: Watching | None = None
         self.clients: set[ClientSide] = set()
+        self.brokers: set[BrokerSide] = set()
+        """Their connections to the cluster."""
+        self.connecting: set[asyncio.Task[None]] = set()
+        """What opens these."""
         self.room = Room(keep_bytes, lambda ms, call: self.loop.call_later(ms / 1000, call))
-        self.is_open = False
+        self.is_open = self.is_closing = False
         self.journal_bytes: int | None = None
         """Of a journal on disk, at most."""
         self.hides_records = False
@@ -212,7 +219,7 @@ class Proxy:
 
     async def stop(self) -> None:
         """Let nobody in any more, wait a moment for what is under way, and close every connection."""
-        self.is_open = False
+        self.is_open, self.is_closing = False, True
         self._places.close()
         clients = list(self.clients)
         deadline = self.loop.time() + self._drain_seconds
@@ -222,12 +229,23 @@ class Proxy:
             await asyncio.wait([client.ended for client in clients], timeout=max(0, deadline - self.loop.time()))
         for client in list(self.clients):
             client.transport.abort()
-        for _ in range(3):
-            await asyncio.sleep(0)
+        await self._all_gone()
         if self._journal is not None:
             self._journal.close()
         if self._tls is not None:
             self._tls.close()
+
+    async def _all_gone(self) -> None:
+        """Return when no transport is left: uvloop's `close` may wait forever for one that is being opened."""
+        deadline = self.loop.time() + _GONE_SECONDS
+        tasks = self.connecting, self._tasks, self._late
+        while (self.clients or self.brokers or any(tasks)) and self.loop.time() < deadline:
+            for client in list(self.clients):
+                client.transport.abort()
+            for task in (*self._tasks, *self._late):
+                task.cancel()
+            await asyncio.sleep(0)
+        await asyncio.sleep(0)
 
     # --- where it is
 
