@@ -11,6 +11,7 @@ from kafkastub.config.profile import PROFILES, Profile
 from kafkastub.handlers.registry import registrations
 from tests.docs.kips import TABLES
 from tests.docs.openapi import of_launcher, openapi
+from tests.docs.public import public
 from tests.docs.releases import releases
 from tests.source_text import parsed
 
@@ -95,6 +96,7 @@ DOCUMENTS = {
     "launcher.json": of_launcher,
     "openapi.json": openapi,
     "profiles.md": profiles,
+    "public.md": public,
     "releases.md": releases,
 }
 
