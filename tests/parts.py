@@ -18,7 +18,8 @@ LONG: Final = (
     "chaos/", "clients/", "programs/", "test_examples.py",
     "faults/test_clients.py", "nodes/test_clients.py", "quotas/test_clients.py",
     "consumer_groups/test_rolling_upgrade.py", "snapshots/test_like_a_fresh_start.py", "cli/test_as_kafkas_tools.py",
-    "docs/test_streams_groups_guide.py", "docs/test_without_sleeps_guide.py", "expiry/test_histories.py",
+    "docs/test_streams_groups_guide.py", "docs/test_tutorial.py", "docs/test_without_sleeps_guide.py",
+    "expiry/test_histories.py",
     # what others wait for, and what memory it takes, while somebody does their worst
     "hostile/", "flood/", "control/test_connections.py", "control/test_rubbish.py",
     "control/test_visitors.py", "server/test_no_circles.py",
