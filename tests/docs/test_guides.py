@@ -17,9 +17,9 @@ BLOCKS = [
 
 
 ELSEWHERE = {
-    "as-version.md", "chaos.md", "cli.md", "consumer-groups.md", "control.md", "differential.md", "faults.md",
-    "pytest.md", "security.md", "share-groups.md", "spark.md", "streams-groups.md", "transactions.md",
-    "without-sleeps.md",
+    "as-version.md", "chaos.md", "cli.md", "coming-from.md", "consumer-groups.md", "control.md", "differential.md",
+    "faults.md", "pytest.md", "python.md", "security.md", "share-groups.md", "spark.md", "streams-groups.md",
+    "transactions.md", "tutorial.md", "without-sleeps.md",
 }  # fmt: skip
 """Their examples run in tests of their own."""
 

@@ -31,8 +31,8 @@ DOCUMENT = json.loads((ROOT / "docs" / "openapi.json").read_text())
 def test_a_page_that_nobody_has_placed_comes_last() -> None:
     found = navigation(["index.md", "pytest.md", "of-tomorrow.md", "picture.png"])
     assert found[0] == {"Start": ["index.md"]}
-    assert found[1] == {"Write tests": ["pytest.md"]}
-    assert found[-1] == {"Reference": ["of-tomorrow.md"]}
+    assert found[1] == {"Guides": ["pytest.md"]}
+    assert found[-1] == {"Explanation": ["of-tomorrow.md"]}
 
 
 def test_the_pages_that_are_there_are_placed() -> None:
