@@ -44,6 +44,7 @@ class Names(Protocol):
     loop: asyncio.AbstractEventLoop
     log: Any
     room: Room
+    brokers: set[BrokerSide]
 
     @property
     def watch(self) -> Watch | None:

@@ -65,6 +65,8 @@ class Owner(Names, Protocol):
     """What a pair needs of its proxy."""
 
     clients: set[ClientSide]
+    connecting: set[asyncio.Task[None]]
+    is_closing: bool
 
     @property
     def has_sasl(self) -> bool:
