@@ -17,13 +17,14 @@ QUICK_WORKERS ?= $(shell expr 3 \* $$(getconf _NPROCESSORS_ONLN))
 export PYTHONDONTWRITEBYTECODE :=
 NIGHTLY ?= soak mutants oracle-proxy chaos-proxy clients-proxy programs-proxy oracle-expiry test-pipeline-s3
 
-.PHONY: help run test test-long test-all dist site test-site test-clients-java test-docker test-pipeline test-pipeline-s3 bench-pipeline spark-cluster check oracle oracle-proxy oracle-expiry differential conformance mutants soak nightly chaos chaos-proxy golden messages docs clients programs clients-proxy programs-proxy examples bench bench-scale bench-proxy pictures lock clean
+.PHONY: help run test test-long test-all dist site test-site test-clients-java test-clients-java-binary test-docker test-pipeline test-pipeline-s3 bench-pipeline spark-cluster check oracle oracle-proxy oracle-expiry differential conformance mutants soak nightly chaos chaos-proxy golden messages docs clients programs clients-proxy programs-proxy examples bench bench-clients-java bench-scale bench-proxy pictures lock clean
 
 help:
 	@echo "make run           serve on 127.0.0.1:9092 (ARGS='--port 0 --topic orders:3' adds options)"
 	@echo "make test          the quick tests, less than ten minutes on two cores (Java 17 and Maven for those with JVM clients)"
 	@echo "make test-all      the long ones, too: browser, clients in other languages, attacks (Go, kcat, Chromium); test-long: only these"
 	@echo "make test-clients-java the Java packages in clients/java, with Kafka's own clients (Java 17, Maven)"
+	@echo "make test-clients-java-binary an empty Java project with the packed command, without Python (make binary)"
 	@echo "make test-docker   builds the image and runs it (a container engine: docker/engine.sh starts one)"
 	@echo "make dist          builds wheel and sdist into dist/, installs them on every Python here, type checks a user's program"
 	@echo "make site          builds the documentation into site/ (ARGS=serve shows it while you write); make test-site tries it"
@@ -44,6 +45,7 @@ help:
 	@echo "make examples      the projects under examples/ (needs Maven, Go, Node.js, Cargo)"
 	@echo "make pictures      take docs/pictures of the page anew (Chromium)"
 	@echo "make bench         figures beside an echo server, kfake and (WITH_KAFKA=1) Apache Kafka"
+	@echo "make bench-clients-java the same Java tests with a stub each and with EmbeddedKafka"
 	@echo "make bench-scale   what connections, groups, partitions and offsets cost at four sizes; writes docs/performance.md"
 	@echo "make bench-proxy   what the proxy costs in front of Apache Kafka"
 	@echo "make test-pipeline the PySpark pipeline's tests (Java 17); make bench-pipeline its figures"
@@ -89,6 +91,13 @@ test-all: test test-long
 # Every module of clients/java, against the stub of this checkout; ARGS="-pl kafkastub-client" takes one.
 test-clients-java: $(DEV)
 	KAFKASTUB=$(CURDIR)/$(BIN)/kafkastub mvn -B -q -f clients/java test $(ARGS)
+
+# What `make binary` has made, as a Java project gets it: it has neither Python nor a checkout.
+test-clients-java-binary: $(DEV)
+	$(BIN)/python clients/java/tools/empty_project.py $(ARGS)
+
+bench-clients-java: $(DEV)
+	KAFKASTUB=$(CURDIR)/$(BIN)/kafkastub $(BIN)/python clients/java/tools/compare.py $(ARGS)
 
 test-docker: $(DEV)
 	$(PYTEST) -m docker $(ARGS)
