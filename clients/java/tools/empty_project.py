@@ -65,6 +65,9 @@ def main() -> int:
     parser.add_argument("--keep", action="store_true", help="keep the project, and say where it is")
     parser.add_argument("--dist", type=Path, default=HERE.parents[1] / "dist", help="the folder of `make binary`")
     arguments = parser.parse_args()
+    if not list(arguments.dist.glob("kafkastub-*.tar.gz.sha256")):
+        print(f"{arguments.dist} has no packed command: run `make binary`", file=sys.stderr)
+        return 2
     repository = CACHE / "repository"
     shutil.rmtree(repository, ignore_errors=True)
     deployed = f"-DaltDeploymentRepository=folder::{repository.as_uri()}"
