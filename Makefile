@@ -15,9 +15,9 @@ WORKERS ?= 2
 QUICK_WORKERS ?= $(shell expr 3 \* $$(getconf _NPROCESSORS_ONLN))
 # Where bytecode is not kept, each worker and each process that a test starts compiles everything anew, twenty seconds of a core.
 export PYTHONDONTWRITEBYTECODE :=
-NIGHTLY ?= soak mutants oracle-proxy chaos-proxy clients-proxy programs-proxy oracle-expiry test-pipeline-s3
+NIGHTLY ?= soak mutants oracle-proxy chaos-proxy clients-proxy programs-proxy oracle-expiry test-pipeline-s3 test-pipeline-versions
 
-.PHONY: help run test test-long test-all dist site test-site test-clients-java test-clients-java-binary test-docker test-pipeline test-pipeline-s3 bench-pipeline spark-cluster check oracle oracle-proxy oracle-expiry differential conformance mutants soak nightly chaos chaos-proxy golden messages docs clients programs clients-proxy programs-proxy examples bench bench-clients-java bench-scale bench-proxy pictures lock clean
+.PHONY: help run test test-long test-all dist site test-site test-clients-java test-clients-java-binary test-docker test-pipeline test-pipeline-s3 test-pipeline-versions bench-pipeline spark-cluster check oracle oracle-proxy oracle-expiry differential conformance mutants soak nightly chaos chaos-proxy golden messages docs clients programs clients-proxy programs-proxy examples bench bench-clients-java bench-scale bench-proxy pictures lock clean
 
 help:
 	@echo "make run           serve on 127.0.0.1:9092 (ARGS='--port 0 --topic orders:3' adds options)"
@@ -49,6 +49,7 @@ help:
 	@echo "make bench-scale   what connections, groups, partitions and offsets cost at four sizes; writes docs/performance.md"
 	@echo "make bench-proxy   what the proxy costs in front of Apache Kafka"
 	@echo "make test-pipeline the PySpark pipeline's tests (Java 17); make bench-pipeline its figures"
+	@echo "make test-pipeline-versions some of them on each other release of Spark (SPARKS='4.0 4.1 4.3'), with pandas 2 and 3"
 	@echo "make spark-cluster a standalone cluster of Spark here, until Ctrl-C: a master, and WORKERS=2 of a core and 1 GB"
 	@echo "make test-pipeline-s3 the same on object storage: fetches hadoop-aws with an SDK of 560 MB, once (Maven)"
 	@echo "make golden        record the golden transcripts from Apache Kafka anew"
@@ -117,6 +118,24 @@ test-pipeline: $(PIPELINE)
 
 spark-cluster: $(PIPELINE)
 	@$(BIN)/python -m tests.pipeline.spark_cluster --workers $(WORKERS) $(ARGS)
+
+# Each release of Spark has an environment of its own, with the pipeline's beneath it.
+SPARKS ?= 4.0 4.1 4.3
+ON_EACH_SPARK ?= tests/pipeline/test_versions.py
+BENEATH = $(shell $(BIN)/python -c "import sysconfig; print(sysconfig.get_path('purelib'))")
+$(SPARKS:%=.cache/spark/%/.installed): .cache/spark/%/.installed: requirements/spark-%.lock $(PIPELINE)
+	@$(PYTHON) -m venv .cache/spark/$*
+	@.cache/spark/$*/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
+	@echo "import site; site.addsitedir('$(BENEATH)')" \
+		>"$$(.cache/spark/$*/bin/python -c "import sysconfig; print(sysconfig.get_path('purelib'))")/beneath.pth"
+	@touch $@
+
+test-pipeline-versions: $(SPARKS:%=.cache/spark/%/.installed)
+	@failed=; for spark in $(SPARKS); do \
+		echo "Spark $$spark"; \
+		.cache/spark/$$spark/bin/python -m pytest -m pipeline $(ON_EACH_SPARK) \
+			-o cache_dir=.pytest_cache/spark-$$spark $(ARGS) || failed="$$failed $$spark"; \
+	done; if [ -n "$$failed" ]; then echo "failed with Spark$$failed" >&2; exit 1; fi
 
 # Apart from the others: Amazon's SDK is 560 MB, and its Python server needs libraries that the pipeline cannot have.
 $(S3): requirements/s3.lock
@@ -218,7 +237,10 @@ lock:
 	uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header \
 		--extra build --extra control --extra cli --extra registry -c requirements/dev.lock pyproject.toml -o requirements/image.lock
 	uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header \
-		--extra build --extra pipeline --extra test --extra dev -c requirements/dev.lock pyproject.toml -o requirements/pipeline.lock
+		--extra build --extra pipeline --extra test --extra dev -c requirements/dev.lock -c requirements/spark.in \
+		pyproject.toml -o requirements/pipeline.lock
+	for spark in $(SPARKS); do uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+		--no-emit-index-url --no-header --no-annotate requirements/spark-$$spark.in -o requirements/spark-$$spark.lock; done
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
 		requirements/s3.in -o requirements/s3.lock
 	uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header \

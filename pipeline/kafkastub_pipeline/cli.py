@@ -6,6 +6,7 @@ import argparse
 import logging
 import sys
 import traceback
+import warnings
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, date, datetime
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from kafkastub_pipeline import extra
 from kafkastub_pipeline.errors import PipelineError, sentence
-from kafkastub_pipeline.maven import KAFKA, malformed
+from kafkastub_pipeline.maven import kafka, malformed
 from kafkastub_pipeline.printed import Lines, complain, complain_in_lines, say
 from kafkastub_pipeline.rules import PROFILES
 from kafkastub_pipeline.write import FORMATS
@@ -27,6 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser().parse_args(_negatives_joined(sys.argv[1:] if arguments is None else arguments))
     to_people = logging.StreamHandler(sys.stderr)
     to_people.setFormatter(Lines("%(asctime)s %(message)s"))
+    warnings.filterwarnings("ignore", category=FutureWarning, module="pyspark")  # it is for who calls pandas' own parts
     logging.basicConfig(level=logging.INFO if options.verbose else logging.WARNING, handlers=[to_people])
     shown: BaseException
     try:
@@ -36,13 +38,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt as error:
         text, status, shown = _INTERRUPTED, 130, error
     except Exception as error:  # Spark's and Java's: one line is what a reader can use
-        text, status, shown = f"the run failed: {sentence(error)}", 1, error
+        text, status, shown = f"the run failed: {sentence(error)}{_of_spark()}", 1, error
         if _was_interrupted(error):
             text, status = _INTERRUPTED, 130
     if options.traceback:
         complain_in_lines("".join(traceback.format_exception(shown)))
     complain(f"kafkastub-pipeline: {text}")
     return status
+
+
+def _of_spark() -> str:
+    """What may be the cause of a failure that nothing else explains."""
+    version = extra.installed_spark()
+    return "" if version is None or extra.is_known(version) else f"; pyspark {version} is installed; {extra.untested()}"
 
 
 _INTERRUPTED: Final = "interrupted: tables that are there are whole, the others are not there"
@@ -353,7 +361,7 @@ def _day_or_now(text: str) -> date | str:
 def _packages(text: str) -> str:
     wrong = malformed(text)
     if wrong is not None:
-        raise argparse.ArgumentTypeError(f"{wrong!r} is not GROUP:ARTIFACT:VERSION, such as {KAFKA}")
+        raise argparse.ArgumentTypeError(f"{wrong!r} is not GROUP:ARTIFACT:VERSION, such as {kafka()}")
     return text
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, Final
 
 
@@ -31,7 +32,7 @@ def sentence(error: BaseException) -> str:
     """What Spark, Java or a client has to say, as one line: the innermost cause that tells something, no stack."""
     from_java = list(_java_causes(error))
     if not from_java:
-        return _line(str(error).strip() or type(error).__name__)
+        return _line(str(error).strip()) if str(error).strip() else _where(error)
     told = [(name, _line(text)) for name, text in from_java if text and not _WRAPPERS.match(text)]
     if not told:
         wrapped = next((found for _, text in from_java if (found := _STAGE.search(text))), None)
@@ -46,6 +47,20 @@ def sentence(error: BaseException) -> str:
         if file is not None and file[1] not in text:
             text = f"{file[1]}: {text}"
     return text
+
+
+def _where(error: BaseException) -> str:
+    """What an error without a word is, and where it came from: `AssertionError in pyspark/sql/types.py, line 250`."""
+    at = error.__traceback__
+    while at is not None and at.tb_next is not None:
+        at = at.tb_next
+    if at is None:
+        return type(error).__name__
+    parts = Path(at.tb_frame.f_code.co_filename).parts
+    return f"{type(error).__name__} in {'/'.join(parts[-_MOST_PARTS:])}, line {at.tb_lineno}"
+
+
+_MOST_PARTS: Final = 4
 
 
 def _java_causes(error: BaseException) -> Iterator[tuple[str, str]]:

@@ -1,13 +1,16 @@
-"""What the extra `pipeline` brings: whether it is there, and is one we know, is told before anything of it is used."""
+"""What the extra `pipeline` installs, and whether it is a release that we know: checked before any of it is loaded."""
 
 from __future__ import annotations
 
+import logging
 import re
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
 from kafkastub_pipeline.errors import PipelineError
+
+log = logging.getLogger("kafkastub_pipeline")
 
 TABLES: Final = ("numpy", "pandas", "pyarrow", "pyspark")
 """Modules that reading and deciding takes."""
@@ -16,8 +19,11 @@ CLUSTER: Final = ("confluent_kafka",)
 PAGE: Final = ("jinja2", "matplotlib", "pyspark")
 """Those that the page takes."""
 
-SPARK: Final = ("4.0",)
-"""Releases of Spark that this is made for: of others pyspark's own functions, and the records' source, differ."""
+SPARK: Final = ("4.0", "4.1", "4.2", "4.3")
+"""Releases of Spark that the pipeline is tested with."""
+DEFAULT_SPARK: Final = "4.2"
+"""The one that the lock file has."""
+_OLDEST: Final = 4
 _VERSION: Final = re.compile(r"""^__version__\s*(?::\s*str\s*)?=\s*["']([^"']+)["']""", re.MULTILINE)
 
 
@@ -36,12 +42,34 @@ def check(*modules: str) -> None:
 
 
 def check_spark(version: str, found: str) -> None:
-    """Raises PipelineError for a release that we do not know; `found` says where `{}`, the version, is."""
-    if ".".join(version.split(".")[:2]) in SPARK:
-        return
-    raise PipelineError(
-        f"{found.format(version)}, and this version of kafkastub-pipeline works with Spark {', '.join(SPARK)} only:"
-        f" pip install 'pyspark=={SPARK[-1]}.*' (the extra pipeline brings it), on a cluster of that release"
+    """Refuse a release of Spark that is too old, and warn of one that the pipeline was not tested with.
+
+    Args:
+        version: of Spark or PySpark, such as 4.2.0.
+        found: where the version was found, with `{}` for the version.
+
+    Raises PipelineError for a release before 4.0: it has neither `DataFrame.toArrow` nor Python data sources.
+    """
+    major = version.partition(".")[0]
+    if major.isdigit() and int(major) < _OLDEST:
+        raise PipelineError(
+            f"{found.format(version)}, and this version of kafkastub-pipeline needs Spark {SPARK[0]} or newer:"
+            f" pip install 'pyspark=={DEFAULT_SPARK}.*' (the extra pipeline brings it), on a cluster of that release"
+        )
+    if not is_known(version):
+        log.warning("%s; %s", found.format(version), untested())
+
+
+def is_known(version: str) -> bool:
+    """Return whether the pipeline is tested with this release of Spark."""
+    return ".".join(version.split(".")[:2]) in SPARK
+
+
+def untested() -> str:
+    """What is said of a release that the pipeline is not tested with."""
+    return (
+        f"kafkastub-pipeline is tested with Spark {', '.join(SPARK[:-1])} and {SPARK[-1]}, and tries this one: if it"
+        f" fails, pip install 'pyspark=={DEFAULT_SPARK}.*'"
     )
 
 

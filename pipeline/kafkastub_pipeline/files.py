@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from kafkastub_pipeline.errors import PipelineError, sentence
+from kafkastub_pipeline.java import hadoop_configuration, jvm
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -24,9 +25,9 @@ class Files:
     """Hadoop's file systems, each chosen by the path."""
 
     def __init__(self, spark: SparkSession) -> None:
-        self._jvm: Any = spark._jvm
-        context: Any = spark._jsc
-        self._configuration = context.hadoopConfiguration()
+        self._spark = spark
+        self._jvm = jvm(spark)
+        self._configuration = hadoop_configuration(spark)
 
     def _at(self, path: str) -> tuple[Any, Any]:
         found = self._jvm.org.apache.hadoop.fs.Path(path)
@@ -141,7 +142,7 @@ class Files:
             finally:
                 self.remove(above.rstrip("/") + trial)
         except Exception as error:  # Java's, of any kind
-            return advised(self._jvm, directory, sentence(error).replace(trial, "").rstrip(".: "))
+            return advised(self._spark, directory, sentence(error).replace(trial, "").rstrip(".: "))
         return None
 
     def _put(self, path: str, text: str) -> None:
@@ -153,10 +154,10 @@ class Files:
             stream.close()
 
 
-def advised(jvm: Any, path: str, why: str) -> str:
+def advised(spark: SparkSession, path: str, why: str) -> str:
     """What is wrong with a path, and what a session lacks where it is on object storage."""
     if "S3AFileSystem not found" in why:
-        hadoop = jvm.org.apache.hadoop.util.VersionInfo.getVersion()
+        hadoop = jvm(spark).org.apache.hadoop.util.VersionInfo.getVersion()
         return f"{why}: a session has s3a with --packages org.apache.hadoop:hadoop-aws:{hadoop} (docs/pipeline.md)"
     if why.startswith('No FileSystem for scheme "s3"'):
         return f"{why}: write s3a{path.removeprefix('s3')}"

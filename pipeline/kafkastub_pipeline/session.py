@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import logging
+import atexit
 import os
 import re
-import signal
-import subprocess
+import shutil
 import sys
-import threading
+import tempfile
 import zipfile
 from collections import deque
 from collections.abc import Sequence
@@ -16,13 +15,13 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from kafkastub_pipeline import maven
+from kafkastub_pipeline import java, maven
+from kafkastub_pipeline.arrow import arrow_schema_of
 from kafkastub_pipeline.errors import PipelineError, sentence
-from kafkastub_pipeline.extra import check_spark
+from kafkastub_pipeline.extra import check_spark, installed_spark
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from pyspark import SparkConf
     from pyspark.sql import DataFrame, SparkSession
 
 DEFAULTS: Final = {
@@ -65,12 +64,12 @@ def spark_session(
         small: whether a new session lives for seconds, and is set up for that.
         quiet: what a Java that is started for it has to say (log, stack traces, downloads) is kept from standard error.
     """
-    from pyspark import SparkConf, SparkContext
+    from pyspark import SparkConf
     from pyspark.sql import SparkSession
 
     given = dict(conf)
     submitted = bool(os.environ.get("PYSPARK_GATEWAY_PORT"))
-    fresh = SparkContext._active_spark_context is None
+    fresh = running() is None
     if fresh:
         if master is not None:
             given["spark.master"] = master
@@ -93,12 +92,14 @@ def spark_session(
         builder = builder.config(name, value)
     said: deque[str] = deque(maxlen=_MOST_LINES)
     try:
-        if quiet and fresh and not submitted and SparkContext._gateway is None:
-            _start_quietly(SparkConf().setAll(list({**DEFAULTS, **given}.items())), said)
+        if quiet and fresh and not submitted:
+            java.start_quietly(SparkConf().setAll(list({**DEFAULTS, **given}.items())), said)
         spark = builder.getOrCreate()
-        check_spark(spark.version, "the session is one of Spark {}")
+        java.check_java(spark)
+        if spark.version != installed_spark():
+            check_spark(spark.version, "the session is one of Spark {}")
         if fresh:
-            _let_interrupt(spark)
+            java.let_interrupt(spark)
         _equip_workers(spark, given)
         return spark
     except PipelineError:
@@ -106,42 +107,25 @@ def spark_session(
     except Exception as error:
         raise PipelineError(
             maven.not_to_be_had(said)
-            or f"Spark cannot be started: {_heard(said) or sentence(error)}; it needs Java 17 and, for the Kafka"
-            f" source, the package {maven.KAFKA} (--packages takes another, --conf spark.jars.ivySettings=FILE other"
-            " repositories)"
+            or f"Spark cannot be started: {_heard(said) or sentence(error)}; it needs Java 17 or newer and, for the"
+            f" Kafka source, the package {maven.kafka()} (--packages takes another, --conf spark.jars.ivySettings=FILE"
+            " other repositories)"
         ) from error
 
 
 _MOST_LINES: Final = 500
 """So many lines of Java's are remembered, to say why it could not start."""
-_LAST_WORDS_SECONDS: Final = 5.0
-"""In which they are heard, once it has ended."""
 
 
-def _start_quietly(conf: SparkConf, said: deque[str]) -> None:
-    """Start Java with its output led to `said`: its log's settings come too late for the first of its words."""
-    from pyspark import SparkContext
-    from pyspark.java_gateway import launch_gateway
+def running() -> SparkSession | None:
+    """Return the session that this thread would use, or None."""
+    from pyspark.errors import PySparkException
+    from pyspark.sql import SparkSession
 
-    logging.getLogger("py4j").setLevel(logging.CRITICAL)
-    logging.getLogger().addFilter(lambda record: "py4j" not in record.pathname)  # it tells of Ctrl-C there
-    ours, javas = os.pipe()
-
-    def listen() -> None:
-        with os.fdopen(ours, encoding="utf-8", errors="replace") as lines:
-            said.extend(lines)
-
-    listener = threading.Thread(target=listen, name="what Java says", daemon=True)
-    listener.start()
-    launch: Any = launch_gateway
     try:
-        gateway = launch(conf, {"stdout": javas, "stderr": subprocess.STDOUT})
-    except Exception:
-        os.close(javas)
-        listener.join(_LAST_WORDS_SECONDS)
-        raise
-    os.close(javas)
-    SparkContext._ensure_initialized(gateway=gateway, conf=conf)
+        return SparkSession.active()
+    except PySparkException:
+        return None
 
 
 def _heard(said: deque[str]) -> str:
@@ -154,31 +138,11 @@ def _heard(said: deque[str]) -> str:
     return re.sub(r"^Exception in thread \S+ (?:[\w.$]+: )?", "", telling[-1]) if telling else ""
 
 
-def _let_interrupt(spark: SparkSession) -> None:
-    """Ctrl-C is a KeyboardInterrupt and nothing else.
-
-    PySpark's own handler asks Java to cancel its jobs, over the connection on which an answer is being waited for: both
-    get lost in the other's words. Here that connection is left alone, and what follows takes a new one.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        return
-    gateway: Any = spark.sparkContext._gateway
-    client = gateway._gateway_client
-
-    def interrupted(number: int, frame: object) -> None:
-        if hasattr(client, "thread_connection"):
-            client.thread_connection.connection = None
-        raise KeyboardInterrupt
-
-    signal.signal(signal.SIGINT, interrupted)
-
-
 def arrow_schema(ddl: str) -> pa.Schema:
-    """Spark's columns as Arrow has them."""
-    from pyspark.sql.pandas.types import to_arrow_schema
+    """Spark's columns as Arrow has them; times are in UTC, to the microsecond."""
     from pyspark.sql.types import StructType
 
-    return to_arrow_schema(cast("StructType", StructType.fromDDL(ddl)))
+    return arrow_schema_of(cast("StructType", StructType.fromDDL(ddl)))
 
 
 def arrow_table(spark: SparkSession, table: pa.Table) -> DataFrame:
@@ -202,6 +166,7 @@ def local_table(spark: SparkSession, rows: Sequence[tuple[Any, ...]], ddl: str) 
 
 SHIPPED: Final = ("kafkastub_pipeline", "kafkawire")
 """What Python workers run of ours. Theirs to have: numpy, pyarrow and what kafkawire depends on."""
+_CODE: Final = "kafkastub_pipeline.zip"
 
 
 def _equip_workers(spark: SparkSession, given: dict[str, str]) -> None:
@@ -209,9 +174,11 @@ def _equip_workers(spark: SparkSession, given: dict[str, str]) -> None:
     context = spark.sparkContext
     if (context.master or "").startswith("local") or "spark.submit.pyFiles" in given:
         return
-    target = Path(context._temp_dir) / "kafkastub_pipeline.zip"  # workers fetch it as they come; Spark removes it
-    if target.exists():
+    if any(path.endswith(f"/{_CODE}") for path in context.listFiles):
         return
+    temporary = tempfile.mkdtemp(prefix="kafkastub-pipeline-")  # workers fetch it as they come
+    atexit.register(shutil.rmtree, temporary, ignore_errors=True)
+    target = Path(temporary) / _CODE
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
         for package in SHIPPED:
             spec = find_spec(package)

@@ -5,18 +5,20 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from statistics import median
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from kafkastub_pipeline.clients import for_java
 from kafkastub_pipeline.errors import PipelineError, sentence
 from kafkastub_pipeline.files import advised
-from kafkastub_pipeline.maven import KAFKA
+from kafkastub_pipeline.java import hadoop_configuration, jvm
+from kafkastub_pipeline.maven import kafka
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 TOPIC: Final = "__consumer_offsets"
 SHARES: Final = "__share_group_state"
+TRANSACTIONS: Final = "__transaction_state"
 GROUP: Final = "kafkastub-pipeline"
 """What the names of its clients' groups begin with. They have no members and commit nothing."""
 SMALL_LOG: Final = 100_000
@@ -156,13 +158,11 @@ def _json_lines(spark: SparkSession, path: str) -> DataFrame | None:
     from pyspark.sql import Window
     from pyspark.sql import functions as f
 
-    jvm: Any = spark._jvm
-    context: Any = spark._jsc
-    pattern = jvm.org.apache.hadoop.fs.Path(path if path.endswith(".jsonl") else f"{path.rstrip('/')}/*.jsonl")
+    pattern = jvm(spark).org.apache.hadoop.fs.Path(path if path.endswith(".jsonl") else f"{path.rstrip('/')}/*.jsonl")
     try:
-        found = pattern.getFileSystem(context.hadoopConfiguration()).globStatus(pattern)
+        found = pattern.getFileSystem(hadoop_configuration(spark)).globStatus(pattern)
     except Exception as error:
-        why = advised(spark._jvm, path, sentence(error))
+        why = advised(spark, path, sentence(error))
         raise PipelineError(f"{path} cannot be read as a journal: {why}") from error
     if not found:
         return None
@@ -180,7 +180,7 @@ def _parquet(spark: SparkSession, path: str, columns: Sequence[str], what: str) 
     try:
         found = spark.read.parquet(path)
     except Exception as error:
-        why = advised(spark._jvm, path, sentence(error))
+        why = advised(spark, path, sentence(error))
         raise PipelineError(f"{path} cannot be read as {what} in Parquet: {why}") from error
     missing = [name for name in columns if name not in found.columns]
     if missing:
@@ -194,4 +194,6 @@ def _internal_topics(spark: SparkSession) -> None:
 
 
 def _no_kafka_source(error: Exception) -> PipelineError:
-    return PipelineError(f"this Spark session has no Kafka source: {sentence(error)}; start it with --packages {KAFKA}")
+    return PipelineError(
+        f"this Spark session has no Kafka source: {sentence(error)}; start it with --packages {kafka()}"
+    )

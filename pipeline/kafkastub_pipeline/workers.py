@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from kafkastub_pipeline.errors import PipelineError, sentence
+from kafkastub_pipeline.java import executors
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -123,17 +124,12 @@ def _asked(spark: SparkSession, marks: list[str], patience: float) -> list[Look]
     deadline = time.monotonic() + patience
     while thread.is_alive():
         thread.join(0.2)
-        if thread.is_alive() and time.monotonic() > deadline and _executors(spark) == 0:
+        if thread.is_alive() and time.monotonic() > deadline and executors(spark) == 0:
             context.cancelAllJobs()
             raise PipelineError(_no_worker(spark, patience))
     if failed:
         raise PipelineError(_cannot(spark, sentence(failed[0]))) from failed[0]
     return found
-
-
-def _executors(spark: SparkSession) -> int:
-    context: Any = spark.sparkContext._jsc
-    return len(context.sc().statusTracker().getExecutorInfos()) - 1
 
 
 def _no_worker(spark: SparkSession, patience: float) -> str:

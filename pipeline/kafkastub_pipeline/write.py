@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final
 
 from kafkastub_pipeline.errors import PipelineError, sentence
 from kafkastub_pipeline.files import Files
+from kafkastub_pipeline.maven import lake
 from kafkastub_pipeline.placed import Options, placing
 from kafkastub_pipeline.rules import LAST_MS
 
@@ -62,8 +63,8 @@ class Store:
                 raise
             except Exception as error:
                 raise PipelineError(
-                    f"{self.path(table)} cannot be written as {self.format}: {sentence(error)}; a session has it with"
-                    " --packages (docs/pipeline.md)"
+                    f"{self.path(table)} cannot be written as {self.format}: {sentence(error)};"
+                    f" {lake(self.format, self.spark.version)}"
                 ) from error
         target = self._parquet(table)
         if self.day is not None or not self._files.moves(target):  # else what is there goes when the new one comes

@@ -62,5 +62,33 @@ def test_what_is_no_package() -> None:
     assert maven.not_to_be_had(["Error: Could not find or load main class", f"{FAILED}requirement failed]"]) is None
     assert maven.malformed("") is None
     assert maven.malformed("org/artifact/1,a:b:1") is None
-    assert maven.wanted("a:b:1", kafka=True) == f"{maven.KAFKA},a:b:1"
-    assert maven.wanted("", kafka=True) == ""
+    assert maven.wanted("a:b:1", with_kafka=True) == f"{maven.kafka()},a:b:1"
+    assert maven.wanted("", with_kafka=True) == ""
+
+
+@pytest.mark.parametrize(
+    ("spark", "source"),
+    [("4.0.5", "4.0.0"), ("4.1.4", "4.1.1"), ("4.2.1", "4.2.0"), ("4.3.0", "4.3.0"), ("5.0.0", "5.0.0")],
+)
+def test_the_kafka_source_of_a_release_of_spark(spark: str, source: str) -> None:
+    assert maven.kafka(spark) == f"org.apache.spark:spark-sql-kafka-0-10_2.13:{source}"
+
+
+def test_a_kafka_source_that_no_repository_has_leaves_other_ways() -> None:
+    told = maven.not_to_be_had([f"{FAILED}unresolved dependency: org.apache.spark#spark-sql-kafka-0-10_2.13;9.0: x]"])
+    assert told is not None
+    assert "saved records (--raw)" in told
+    assert 'format("kafka_offsets")' in told
+
+
+@pytest.mark.parametrize(
+    ("format_", "spark", "words"),
+    [
+        ("delta", "4.2.1", "--packages io.delta:delta-spark_4.2_2.13:4.4.0"),
+        ("iceberg", "4.1.4", "--packages org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.11.0"),
+        ("iceberg", "4.2.1", "no package that is known to work with Spark 4.2.1, but has for 4.0 and 4.1"),
+        ("delta", "4.3.0", "no package that is known to work with Spark 4.3.0, but has for 4.0 and 4.1 and 4.2"),
+    ],
+)
+def test_the_package_of_a_format(format_: str, spark: str, words: str) -> None:
+    assert words in maven.lake(format_, spark)

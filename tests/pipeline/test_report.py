@@ -9,7 +9,7 @@ import shutil
 import subprocess
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -106,9 +106,8 @@ def write(spark: SparkSession, root: Path, table: str, content: list[dict[str, A
     """A table as `run` would have it. Without a job of Spark's, which would take many times as long."""
     import pyarrow as pa
     import pyarrow.parquet as pq
-    from pyspark.sql.pandas.types import to_arrow_schema
-    from pyspark.sql.types import StructType
 
+    from kafkastub_pipeline.session import arrow_schema
     from kafkastub_pipeline.tables.columns import TABLES
 
     del spark  # its Java knows the types' names
@@ -116,7 +115,7 @@ def write(spark: SparkSession, root: Path, table: str, content: list[dict[str, A
     complete_since = NOW - 9 * DAY if table == "lag" else None
     whole = [{"as_of": NOW, "complete_since": complete_since, **one} for one in content]
     (root / table).mkdir(parents=True)
-    schema = to_arrow_schema(cast("StructType", StructType.fromDDL(ddl)))
+    schema = arrow_schema(ddl)
     pq.write_table(pa.Table.from_pylist(whole, schema), root / table / "part-0.parquet")
 
 

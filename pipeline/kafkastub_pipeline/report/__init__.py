@@ -30,7 +30,7 @@ def write_report(spark: SparkSession, tables: str | None, out: str, day: date | 
         target = f"{out.rstrip('/')}/{NAME}" if inside else out
         folder = files.parent(target)
     except Exception as error:  # Java's: no such file system, no such path
-        why = advised(spark._jvm, out, sentence(error))
+        why = advised(spark, out, sentence(error))
         raise PipelineError(f"--out {out} cannot be written: {why}; name another directory") from error
     check_writable(files, "--out", out, folder)
     html = page.rendered(facts.gathered(spark, (out if tables is None else tables).rstrip("/"), day))
