@@ -13,14 +13,14 @@ from __future__ import annotations
 import re
 import time
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from kafkastub_pipeline.connection import connected, reader_config
 from kafkastub_pipeline.errors import PipelineError
-from kafkastub_pipeline.sources import GROUP, SHARES, TOPIC
+from kafkastub_pipeline.sources import GROUP, SHARES, TOPIC, TRANSACTIONS
 
 TIMEOUT: Final = 30.0
 _CHUNK: Final = 2000
@@ -170,6 +170,42 @@ def snapshot(
     return found
 
 
+def spans(
+    bootstrap_servers: str,
+    topic: str,
+    chosen: Callable[[int], Sequence[int]],
+    options: Sequence[tuple[str, str]] = (),
+    timeout: float = TIMEOUT,
+) -> dict[int, tuple[int, int]]:
+    """Return where partitions of a topic begin, and their last stable offsets.
+
+    Args:
+        chosen: the partitions that are wanted, of so many as the topic has.
+
+    Raises PipelineError: the broker cannot be reached, has no such topic, or does not answer for a partition.
+    """
+    from confluent_kafka import IsolationLevel, TopicPartition
+
+    spec = _offset_spec()
+    admin, metadata = connected(bootstrap_servers, options, timeout)
+    _check_topic(metadata, bootstrap_servers, topic)
+    places = [TopicPartition(topic, one) for one in chosen(len(metadata.topics[topic].partitions))]
+    level = IsolationLevel.READ_COMMITTED
+    found: dict[int, tuple[int, int]] = {}
+    for chunk in _chunks(places):
+        starts = admin.list_offsets(dict.fromkeys(chunk, spec.earliest()), request_timeout=timeout)
+        ends = admin.list_offsets(dict.fromkeys(chunk, spec.latest()), isolation_level=level, request_timeout=timeout)
+        for place in chunk:
+            start, end = _answer(starts[place]), _answer(ends[place])
+            if start is None or end is None:
+                raise PipelineError(
+                    f"partition {place.partition} of {topic} on {bootstrap_servers} does not answer: it has no leader,"
+                    " or this user needs the permission Describe on the topic"
+                )
+            found[place.partition] = start[0], end[0]
+    return found
+
+
 def pending_offsets(
     bootstrap_servers: str, groups: Iterable[str], options: Sequence[tuple[str, str]] = ()
 ) -> set[tuple[str, str, int]]:
@@ -294,17 +330,18 @@ def _answer(future: Any) -> tuple[int, int] | None:
     return int(result.offset), int(result.timestamp)
 
 
-def _check_topic(metadata: Any, bootstrap_servers: str) -> None:
+def _check_topic(metadata: Any, bootstrap_servers: str, name: str = TOPIC) -> None:
     from confluent_kafka import KafkaError
 
-    topic = metadata.topics.get(TOPIC)
+    topic = metadata.topics.get(name)
     if topic is None or (topic.error is not None and topic.error.code() == KafkaError.UNKNOWN_TOPIC_OR_PART):
+        nothing = {TOPIC: "no group has committed yet", TRANSACTIONS: "no client has begun a transaction yet"}
         raise PipelineError(
-            f"there is no topic {TOPIC} on {bootstrap_servers}, or it may not be described: no group has committed yet,"
-            " or this user needs the permission Describe and Read on it"
+            f"there is no topic {name} on {bootstrap_servers}, or it may not be described:"
+            f" {nothing.get(name, 'it was never made')}, or this user needs the permission Describe and Read on it"
         )
     if topic.error is not None:
-        raise PipelineError(f"{TOPIC} on {bootstrap_servers} cannot be read: {topic.error.str()}")
+        raise PipelineError(f"{name} on {bootstrap_servers} cannot be read: {topic.error.str()}")
 
 
 def _check_permission(admin: Any, bootstrap_servers: str, timeout: float) -> None:

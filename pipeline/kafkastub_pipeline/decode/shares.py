@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 STATES: Final = {0: "available", 2: "acknowledged", 3: "archiving", 4: "archived"}
 """Kafka: RecordState, as far as it is written; acquired records are written as what they were before."""
-_KEYS: Final = {0: (ShareSnapshotKey, ShareSnapshotValue), 1: (ShareUpdateKey, ShareUpdateValue)}
+KEYS: Final = {0: (ShareSnapshotKey, ShareSnapshotValue), 1: (ShareUpdateKey, ShareUpdateValue)}
 _UNSET: Final = -1
 _int16 = struct.Struct(">h")
 
@@ -119,10 +119,10 @@ def _keyed(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 def _key_of(key: bytes | None) -> Any:
     """None of what is no key of the topic."""
-    if key is None or len(key) < 2 or (kind := _int16.unpack_from(key)[0]) not in _KEYS:
+    if key is None or len(key) < 2 or (kind := _int16.unpack_from(key)[0]) not in KEYS:
         return None
     try:
-        return decode_from(_KEYS[kind][0], 0, key, 2)[0]
+        return decode_from(KEYS[kind][0], 0, key, 2)[0]
     except MalformedMessage:
         return None
 
@@ -166,7 +166,7 @@ class SharePartition:
         try:
             if len(value) < 2 or _int16.unpack_from(value)[0] != 0:
                 raise MalformedMessage(f"record of {SHARES}", "value", 0, "its version is not known")
-            message: Any = decode_from(_KEYS[0 if is_snapshot else 1][1], 0, value, 2)[0]
+            message: Any = decode_from(KEYS[0 if is_snapshot else 1][1], 0, value, 2)[0]
         except MalformedMessage:
             self.undecoded += 1
             return
