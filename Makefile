@@ -121,7 +121,8 @@ spark-cluster: $(PIPELINE)
 
 # Each release of Spark has an environment of its own, with the pipeline's beneath it.
 SPARKS ?= 4.0 4.1 4.3
-ON_EACH_SPARK ?= tests/pipeline/test_versions.py
+ON_EACH_SPARK ?= tests/pipeline/test_versions.py tests/pipeline/test_data_sources.py \
+	tests/pipeline/test_again.py::test_formats_that_a_session_gets_by_packages
 BENEATH = $(shell $(BIN)/python -c "import sysconfig; print(sysconfig.get_path('purelib'))")
 $(SPARKS:%=.cache/spark/%/.installed): .cache/spark/%/.installed: requirements/spark-%.lock $(PIPELINE)
 	@$(PYTHON) -m venv .cache/spark/$*
@@ -133,7 +134,7 @@ $(SPARKS:%=.cache/spark/%/.installed): .cache/spark/%/.installed: requirements/s
 test-pipeline-versions: $(SPARKS:%=.cache/spark/%/.installed)
 	@failed=; for spark in $(SPARKS); do \
 		echo "Spark $$spark"; \
-		.cache/spark/$$spark/bin/python -m pytest -m pipeline $(ON_EACH_SPARK) \
+		.cache/spark/$$spark/bin/python -m pytest -m "pipeline or soak" $(ON_EACH_SPARK) \
 			-o cache_dir=.pytest_cache/spark-$$spark $(ARGS) || failed="$$failed $$spark"; \
 	done; if [ -n "$$failed" ]; then echo "failed with Spark$$failed" >&2; exit 1; fi
 
@@ -143,8 +144,9 @@ $(S3): requirements/s3.lock
 	@.cache/s3/server/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/s3.lock
 	@touch $@
 
-test-pipeline-s3: $(PIPELINE) $(S3)
-	$(PYTEST) -m pipeline_s3 tests/pipeline_s3 $(ARGS)
+# On Spark 4.1, the newest that Iceberg has a runtime for.
+test-pipeline-s3: .cache/spark/4.1/.installed $(S3)
+	.cache/spark/4.1/bin/python -m pytest -m pipeline_s3 tests/pipeline_s3 $(ARGS)
 
 check: $(PIPELINE)
 	$(BIN)/ruff check .
