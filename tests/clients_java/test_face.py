@@ -105,3 +105,16 @@ def test_the_builder_has_the_options_of_the_launcher():
     builder = (generate.SOURCES / "KafkaStub.java").read_text()
     said = set(re.findall(r'(?:with|found\.put)\("(\w+)"', builder))
     assert said | OF_ITS_OWN == options
+
+
+def test_the_packages_have_the_version_of_the_broker():
+    version = generate.DESCRIPTION.parents[1] / "broker" / "kafkastub" / "version.py"
+    (ours,) = re.findall(r'__version__ = "(.+)"', version.read_text())
+    java = generate.HERE.parent
+    poms = [pom for pom in java.rglob("pom.xml") if "target" not in pom.parts]
+    assert len(poms) > 8
+    for pom in poms:
+        text = pom.read_text()
+        found = re.findall(r"<artifactId>kafkastub-[\w-]+</artifactId>\s*<version>([^$<]+)</version>", text)
+        assert set(found) <= {ours}, pom
+    assert f"<version>{ours}</version>" in (java / "pom.xml").read_text()

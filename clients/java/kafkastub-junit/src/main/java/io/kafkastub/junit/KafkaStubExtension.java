@@ -69,6 +69,10 @@ public final class KafkaStubExtension
         if (context == null) {
             throw new IllegalStateException("no test runs: is the field annotated with @RegisterExtension?");
         }
+        if (settings(context).scope() == Scope.TEST && context.getTestMethod().isEmpty()) {
+            throw new IllegalStateException("each test has a stub of its own, and no test runs yet:"
+                    + " ask for it in the test or in @BeforeEach, or set scope(Scope.CLASS)");
+        }
         return stub(context);
     }
 

@@ -3,6 +3,7 @@ package io.kafkastub.junit;
 import static io.kafkastub.junit.Runs.run;
 import static io.kafkastub.junit.Runs.said;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
@@ -21,6 +22,7 @@ import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestMethodOrder;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.platform.testkit.engine.EngineExecutionResults;
 
 @Timeout(60)
@@ -121,6 +123,32 @@ class FailuresTest {
                 .getThrowable()
                 .orElseThrow()
                 .getMessage();
+    }
+
+    @Test
+    void aFieldOfATestIsNotForBeforeAll() {
+        String message = failure(run(FieldInBeforeAll.class));
+        assertTrue(message.startsWith("each test has a stub of its own, and no test runs yet"), message);
+        assertEquals(
+                "no test runs: is the field annotated with @RegisterExtension?",
+                assertThrows(
+                                IllegalStateException.class,
+                                KafkaStubExtension.builder().build()::stub)
+                        .getMessage());
+    }
+
+    static class FieldInBeforeAll {
+        @RegisterExtension
+        static final KafkaStubExtension kafka =
+                KafkaStubExtension.builder().scope(Scope.TEST).build();
+
+        @BeforeAll
+        static void begin() {
+            kafka.stub();
+        }
+
+        @Test
+        void never() {}
     }
 
     @KafkaStubTest
