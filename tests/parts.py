@@ -27,7 +27,7 @@ LONG: Final = (
     "differential/",
     # many processes: of pytest, of the command line, of brokers that are killed
     "plugin/test_failures.py", "plugin/test_report.py", "plugin/test_which_broker.py", "plugin/test_chaos.py",
-    "plugin/test_check.py", "guarantees/test_workers.py",
+    "plugin/test_check.py", "plugin/test_explained.py", "guarantees/test_workers.py",
     "cli/test_control_commands.py", "process/test_configuration.py", "process/test_serve.py",
     "persistence/test_kill.py", "persistence/test_storage_error.py", "snapshots/test_files.py",
     "security/test_acl_matrix.py",

@@ -285,7 +285,7 @@ from kafkastub.stub.started import BEFORE_CLOSE
 def test_it(kafka_stub):
     assert not [name for name in sys.modules if name.startswith("kafkastub.pytest_plugin.report")]
     assert "kafkastub.stub.inventory" not in sys.modules
-    assert BEFORE_CLOSE == []
+    assert [each.__module__ for each in BEFORE_CLOSE] == ["kafkastub.pytest_plugin.closing"]
 """).assert_outcomes(passed=1)
 
 

@@ -17,6 +17,7 @@ from weakref import WeakKeyDictionary
 
 import pytest
 
+from kafkastub.pytest_plugin.closing import listen
 from kafkastub.pytest_plugin.options import (
     MARKER,
     Trouble,
@@ -87,6 +88,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     item.stash[_BEGAN] = datetime.now(UTC)
     item.stash[_NAMES] = {}
     item.stash[_CHECKED] = []  # of the run before, if the test runs again
+    listen()
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

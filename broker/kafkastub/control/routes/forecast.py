@@ -11,13 +11,13 @@ from pydantic import BaseModel, Field
 
 from kafkastub.config.durations import LAST_MS, milliseconds
 from kafkastub.control.endpoints import Endpoints
-from kafkastub.control.finding import many
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.problems import Problem
 from kafkastub.control.routes.expiry_rules import why
 from kafkastub.control.routes.of_groups import loaded
 from kafkastub.control.routes.shapes import Body, Limit, example, iso
 from kafkastub.control.walks import Walks
+from kafkastub.findings.finding import many
 
 if TYPE_CHECKING:
     from kafkastub.views.forecast import Due

@@ -10,13 +10,13 @@ from pydantic import BaseModel, Field
 
 from kafkastub.config.durations import LAST_MS
 from kafkastub.control.endpoints import Endpoints
-from kafkastub.control.finding import Level
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.routes.findings import findings_of
 from kafkastub.control.routes.groups import GroupInfo, group_info
 from kafkastub.control.routes.of_groups import loaded
 from kafkastub.control.routes.shapes import Body, Limit, Offset, iso
 from kafkastub.control.walks import Walks
+from kafkastub.findings.finding import Level
 
 if TYPE_CHECKING:
     from kafkastub.coordinator.group import Group

@@ -9,12 +9,12 @@ from pydantic import BaseModel, Field, StrictInt
 
 from kafkastub.config import ConfigError
 from kafkastub.control.endpoints import Endpoints
-from kafkastub.control.finding import awaited
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.problems import Problem
 from kafkastub.control.routes.shapes import Body, Text, body_example, example
 from kafkastub.control.walks import Walks
 from kafkastub.coordinator import partition_for
+from kafkastub.findings.finding import awaited
 from kafkastub.server.node_listener import ListenError
 from kafkastub.server.nodes import address_text
 from kafkastub.state.leadership import move_leader

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from kafkastub.control.book import Book
-from kafkastub.control.fetching import Asked, Looked, Place, Wanted, last_fetches
-from kafkastub.control.finding import Finding, Level, Subject, many, named, seconds
-from kafkastub.control.hosted import Hosted
+from kafkastub.findings.fetching import Asked, Looked, Place, Wanted, last_fetches
+from kafkastub.findings.finding import Finding, Level, Subject, many, named, seconds
+from kafkastub.findings.watched import Watched, reading
 
 if TYPE_CHECKING:
     from kafkastub.coordinator.group import Group
@@ -56,7 +55,7 @@ class _Verdict(NamedTuple):
 
 
 def of_readers(
-    hosted: Hosted, state: BrokerState, group: Group, members: dict[str, MemberView], behind: Behind
+    watched: Watched, state: BrokerState, group: Group, members: dict[str, MemberView], behind: Behind
 ) -> Iterator[Finding | None]:
     """Whether members ask for what they have not committed, by the journal's newest entries."""
     if not members:
@@ -71,7 +70,7 @@ def of_readers(
             sentence = "It has committed all that there is: nothing is left to read."
             yield Finding("fine", sentence, "group", group.group_id)
         return
-    ring = hosted.running().observer.ring
+    ring = watched.running().observer.ring
     places: dict[str, dict[Place, bytes]] = {}
     for one in members.values():
         for place in one.assigned:
@@ -81,14 +80,14 @@ def of_readers(
         return
     looked = Looked({}, {}, {})
     wanted = Wanted(places, state.fetch_purgatory.sessions_of)
-    for step in last_fetches(ring.walk(before=ring.total), Book(hosted).entry, wanted):
+    for step in last_fetches(ring.walk(before=ring.total), reading(watched.running()), wanted):
         if step is None:
             yield None
         else:
             looked = step
     sharing = _Sharing()
     yield from sharing.look(state, group.group_id, looked)
-    timer_ms = hosted.running().clock.timer_ms()
+    timer_ms = watched.running().clock.timer_ms()
     yield from _Verdicts(state, group, behind, looked, sharing, timer_ms).told(members, places)
 
 

@@ -7,11 +7,10 @@ from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from typing import Final
 
-from kafkastub.control.book import Book
-from kafkastub.control.fetching import met_faults, refusals
-from kafkastub.control.finding import Finding, Level, many
-from kafkastub.control.hosted import Hosted
 from kafkastub.faults import FaultRule
+from kafkastub.findings.fetching import met_faults, refusals
+from kafkastub.findings.finding import Finding, Level, many
+from kafkastub.findings.watched import Watched, reading
 from kafkawire.api import ApiKey
 
 _OF_CONSUMERS: Final = frozenset(
@@ -31,12 +30,12 @@ _LATELY: Final = 30.0
 """Seconds: who asks on does so within them."""
 
 
-def of_faults(hosted: Hosted, group: str, clients: set[str], topics: set[str]) -> Iterator[Finding | None]:
+def of_faults(watched: Watched, group: str, clients: set[str], topics: set[str]) -> Iterator[Finding | None]:
     """Those that hold requests of its members, or are about them: `topics` are theirs."""
-    faults, ring = list(hosted.faults), hosted.running().observer.ring
+    faults, ring = list(watched.faults), watched.running().observer.ring
     met: Counter[str] = Counter()
     walked = () if ring is None or not faults else ring.walk_single()
-    for step in met_faults(walked, Book(hosted).entry, group, clients):
+    for step in met_faults(walked, reading(watched.running()), group, clients):
         yield None
         met = met if step is None else step
     for fault in faults:
@@ -84,12 +83,12 @@ def _concerns(rule: FaultRule, group: str, clients: set[str], topics: set[str]) 
     )
 
 
-def of_those_who_left(hosted: Hosted, group: str) -> Iterator[Finding | None]:
+def of_those_who_left(watched: Watched, group: str) -> Iterator[Finding | None]:
     """Clients leave a group when nothing of what they subscribe to is to be had, and go on asking (librdkafka)."""
-    ring = hosted.running().observer.ring
+    ring = watched.running().observer.ring
     if ring is None:
         return
-    for step in refusals(ring.walk(before=ring.total), Book(hosted).entry, group):
+    for step in refusals(ring.walk(before=ring.total), reading(watched.running()), group):
         yield None
         for one in step or ():
             denied = one.error.endswith("AUTHORIZATION_FAILED")
