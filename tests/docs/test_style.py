@@ -21,7 +21,7 @@ PHRASES: Final = re.compile(
 PAGES: Final = (
     "CONTRIBUTING.md", "README.md", "SECURITY.md", *(f"docs/{name}.md" for name in (
         "as-version", "coming-from", "compatibility", "consumer-groups", "docker", "faults", "fidelity", "guarantees",
-        "installation", "java", "limits", "logs", "nodes", "page", "python", "quotas", "registry", "security", "serve",
+        "installation", "java", "limits", "logs", "nodes", "page", "pytest", "python", "quotas", "registry", "security", "serve",
         "share-groups", "streams-groups", "transactions", "tutorial", "without-sleeps",
     )),
 )  # fmt: skip
