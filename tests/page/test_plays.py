@@ -360,3 +360,30 @@ def test_rows_are_cards_on_a_phone(process: Controlled, ask: Asking, browser: Br
         screen.sees("No faults")
         screen.check()
     assert ask("GET", "/v1/faults")["faults"] == []
+
+
+def test_a_finding_names_what_was_skipped_and_leads_to_the_request_that_shows_it(
+    process: Controlled, screen: Screen
+) -> None:
+    produce(process, 10)
+    consumer = Consumer({**QUIETLY, "bootstrap.servers": process.servers, "group.id": "billing"})
+    consumer.assign([TopicPartition("orders", 0, 7)])
+    until(lambda: consumer.poll(0.1) is not None, "a record")
+    for offset in (0, 10):
+        consumer.commit(offsets=[TopicPartition("orders", 0, offset)], asynchronous=False)
+    consumer.close()
+    screen.open(process.url, "check")
+    finding = screen.page.get_by_role("article", name="skipped")
+    expect(finding).to_contain_text("orders-0", timeout=MS)
+    expect(finding).to_contain_text("offsets 0 to 6")
+    expect(finding).to_contain_text("past records that the group was never given")
+    finding.locator(".timeline a").last.click()
+    expect(screen.page.locator("main")).to_contain_text("OffsetCommit", timeout=MS)
+
+
+def test_a_check_that_finds_nothing_says_so_and_is_made_again(process: Controlled, screen: Screen) -> None:
+    screen.open(process.url, "check")
+    expect(screen.page.locator("main")).to_contain_text("Every guarantee was kept", timeout=MS)
+    produce(process, 3)
+    screen.button("Check again").click()
+    expect(screen.page.locator("main")).to_contain_text("1 batches written", timeout=MS)

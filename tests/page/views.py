@@ -31,6 +31,7 @@ VIEWS: Final[dict[str, str]] = {
     "quotas": "quotas",
     "acls": "acls",
     "config": "config",
+    "check": "check",
     "metrics": "metrics",
     "chaos": "chaos",
     "docs": "docs",

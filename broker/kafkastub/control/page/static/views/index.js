@@ -10,6 +10,7 @@ export const sections = [
   ] },
   { title: 'Watch', views: [
     { id: 'journal', title: 'Journal', key: 'j' },
+    { id: 'check', title: 'Guarantees', key: 'v' },
     { id: 'metrics', title: 'Metrics', key: 'm' },
   ] },
   { title: 'Steer', views: [
