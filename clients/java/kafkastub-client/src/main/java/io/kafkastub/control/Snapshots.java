@@ -28,6 +28,11 @@ public final class Snapshots {
         return port.call(Route.POST_SNAPSHOTS_SNAPSHOT_ID_RESTORE, id).as(SnapshotInfo.class);
     }
 
+    /** Undo what is done until the result is closed: {@code try (var undo = snapshots.rolledBack())}. */
+    public Rollback rolledBack() {
+        return new Rollback(this, take().id());
+    }
+
     /** All that are kept, the oldest first. */
     public List<SnapshotInfo> list() {
         return port.call(Route.GET_SNAPSHOTS).as(SnapshotList.class).snapshots();

@@ -261,6 +261,7 @@ class ControlTest {
     }
 
     @Test
+    @SuppressWarnings("try") // what is undone does not need its undoing
     void snapshots() {
         stub.records().write("orders", "two teapots");
         stub.snapshots().take("seed");
