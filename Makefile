@@ -91,7 +91,7 @@ test-all: test test-long
 
 # Every module of clients/java, against the stub of this checkout; ARGS="-pl kafkastub-client" takes one.
 test-clients-java: $(DEV)
-	KAFKASTUB=$(CURDIR)/$(BIN)/kafkastub mvn -B -q -f clients/java test $(ARGS)
+	KAFKASTUB=$(CURDIR)/$(BIN)/kafkastub mvn -B -q -T $(WORKERS) -f clients/java test $(ARGS)
 
 # What `make binary` has made, as a Java project gets it: it has neither Python nor a checkout.
 test-clients-java-binary: $(DEV)

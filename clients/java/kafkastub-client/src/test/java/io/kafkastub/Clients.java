@@ -22,7 +22,8 @@ public final class Clients {
                         "client.id", id,
                         "group.id", "shipping",
                         "enable.auto.commit", "false",
-                        "auto.offset.reset", "earliest"),
+                        "auto.offset.reset", "earliest",
+                        "fetch.max.wait.ms", "20"),
                 new StringDeserializer(),
                 new StringDeserializer());
     }

@@ -200,7 +200,8 @@ class FailuresTest {
                     "bootstrap.servers", kafka.bootstrapServers(),
                     "group.id", "shipping",
                     "enable.auto.commit", "false",
-                    "auto.offset.reset", "earliest");
+                    "auto.offset.reset", "earliest",
+                    "fetch.max.wait.ms", "20");
             try (var consumer = new KafkaConsumer<>(settings, new StringDeserializer(), new StringDeserializer())) {
                 consumer.subscribe(List.of("orders"));
                 while (consumer.poll(Duration.ofSeconds(10)).isEmpty()) {
