@@ -1,0 +1,7 @@
+module github.com/kafkastub/kafkastub-go/binary
+
+go 1.26
+
+require github.com/kafkastub/kafkastub-go v0.1.0
+
+replace github.com/kafkastub/kafkastub-go => ../

@@ -1,0 +1,3 @@
+module github.com/kafkastub/kafkastub-go
+
+go 1.26

@@ -1,0 +1,1 @@
+module.exports = { globalSetup: "kafkastub/setup" };
