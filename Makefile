@@ -15,9 +15,9 @@ WORKERS ?= 2
 QUICK_WORKERS ?= $(shell expr 3 \* $$(getconf _NPROCESSORS_ONLN))
 # Where bytecode is not kept, each worker and each process that a test starts compiles everything anew, twenty seconds of a core.
 export PYTHONDONTWRITEBYTECODE :=
-NIGHTLY ?= soak mutants oracle-proxy chaos-proxy clients-proxy programs-proxy oracle-expiry test-pipeline-s3 test-pipeline-versions
+NIGHTLY ?= soak mutants oracle-proxy chaos-proxy clients-proxy programs-proxy oracle-expiry test-pipeline-s3 test-pipeline-versions binary-python test-binary
 
-.PHONY: help run test test-long test-all dist site test-site test-clients-java test-clients-java-binary test-docker test-pipeline test-pipeline-s3 test-pipeline-versions bench-pipeline spark-cluster check oracle oracle-proxy oracle-expiry differential conformance mutants soak nightly chaos chaos-proxy golden messages docs clients programs clients-proxy programs-proxy examples bench bench-clients-java bench-scale bench-proxy pictures lock clean
+.PHONY: help run test test-long test-all dist site test-site test-clients-java test-clients-java-binary test-docker test-pipeline test-pipeline-s3 test-pipeline-versions bench-pipeline spark-cluster check oracle oracle-proxy oracle-expiry differential conformance mutants soak nightly chaos chaos-proxy golden messages docs clients programs clients-proxy programs-proxy examples bench bench-clients-java bench-scale bench-proxy pictures binary binary-python binary-starts test-binary clients-code clients-packages test-clients-packages lock clean
 
 help:
 	@echo "make run           serve on 127.0.0.1:9092 (ARGS='--port 0 --topic orders:3' adds options)"
@@ -27,6 +27,10 @@ help:
 	@echo "make test-clients-java-binary an empty Java project with the packed command, without Python (make binary)"
 	@echo "make test-docker   builds the image and runs it (a container engine: docker/engine.sh starts one)"
 	@echo "make dist          builds wheel and sdist into dist/, installs them on every Python here, type checks a user's program"
+	@echo "make binary        builds a self-contained kafkastub for this platform into dist/; binary-python an optimised Python for it"
+	@echo "make test-binary   tries the binary where there is no Python; make binary-starts STARTS=1000 starts it as often"
+	@echo "make clients-code  generates the types of the clients in other languages anew; clients-packages packs them"
+	@echo "make test-clients-packages  the tests of clients/go and clients/typescript (Go, Node.js)"
 	@echo "make site          builds the documentation into site/ (ARGS=serve shows it while you write); make test-site tries it"
 	@echo "make check         ruff, mypy, import contracts, generated code"
 	@echo "make oracle        the same scenarios on Apache Kafka 4.4.0 and on the stub, fixed seeds"
@@ -106,6 +110,33 @@ test-docker: $(DEV)
 dist: $(DIST)
 	$(BIN)/python -m tests.dist.build dist
 	$(PYTEST) -m dist tests/dist -n $(WORKERS) --dist loadgroup $(ARGS)
+
+# The Python that is packed: an optimised one with an old C library, where `make binary-python` has built it, else this one.
+BINARY_PYTHON ?= $(firstword $(wildcard $(CURDIR)/.cache/binary/python/bin/python3.11) $(PYTHON))
+STARTS ?= 1000
+binary: $(RUN)
+	BINARY_PYTHON=$(BINARY_PYTHON) $(BIN)/python -m clients.binary.build $(ARGS)
+
+binary-python:
+	bash clients/binary/python.sh
+
+binary-starts: $(RUN)
+	$(BIN)/python -m clients.binary.starts --starts $(STARTS) --beside $(BIN)/kafkastub $(ARGS)
+
+test-binary: $(DEV) binary
+	$(PYTEST) -m binary tests/binary $(ARGS)
+	$(MAKE) --no-print-directory binary-starts
+
+clients-code: $(DEV)
+	cd clients/typescript && npm ci --no-audit --no-fund --ignore-scripts
+	$(BIN)/python -m clients.generate $(ARGS)
+
+clients-packages: $(DEV)
+	cd clients/typescript && npm ci --no-audit --no-fund --ignore-scripts && npm run --silent build
+	$(BIN)/python -m clients.pack $(ARGS)
+
+test-clients-packages: $(DEV)
+	$(PYTEST) -m clients_packages tests/clients_packages $(ARGS)
 
 site: $(SITE)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs $(or $(ARGS),build --strict --clean)
@@ -238,6 +269,9 @@ lock:
 		-c requirements/run.lock pyproject.toml -o requirements/dev.lock
 	uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header \
 		--extra build --extra control --extra cli --extra registry -c requirements/dev.lock pyproject.toml -o requirements/image.lock
+	uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header \
+		--extra build --extra control --extra cli --extra registry --extra security --extra binary \
+		-c requirements/dev.lock pyproject.toml -o requirements/binary.lock
 	uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header \
 		--extra build --extra pipeline --extra test --extra dev -c requirements/dev.lock -c requirements/spark.in \
 		pyproject.toml -o requirements/pipeline.lock

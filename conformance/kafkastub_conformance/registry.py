@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import importlib
-import pkgutil
 import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
+from pathlib import Path
 
 from kafkastub_conformance.broker import Broker
 from kafkastub_conformance.expression import condition
@@ -56,7 +56,9 @@ def catalogue() -> tuple[Case, ...]:
     Those of ApiVersions come last: among them is what a broker may not survive.
     """
     package = importlib.import_module("kafkastub_conformance.cases")
-    for module in sorted(found.name for found in pkgutil.iter_modules(package.__path__)):
+    # Not by pkgutil: in a packaged program it sees no modules.
+    files = (file for folder in package.__path__ for file in Path(folder).iterdir())
+    for module in sorted({file.stem for file in files if file.suffix in (".py", ".pyc") and file.stem != "__init__"}):
         importlib.import_module(f"kafkastub_conformance.cases.{module}")
     return tuple(sorted(_cases.values(), key=lambda one: (one.api == "ApiVersions", KEYS[one.api])))
 

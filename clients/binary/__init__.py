@@ -1,0 +1,1 @@
+"""The self-contained `kafkastub` (docs/binary.md)."""

@@ -1,0 +1,73 @@
+"""The clients in other languages, tried by their own tools against the checkout."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tests.toolchains import ROOT, changed
+
+pytestmark = pytest.mark.clients_packages
+
+GO: Final = ROOT / "clients" / "go"
+TYPESCRIPT: Final = ROOT / "clients" / "typescript"
+SECONDS: Final = 600
+
+
+def run(*command: str, cwd: Path, **more: str) -> str:
+    """What a tool says. Fails with all of it, and skips where the machine has no such tool."""
+    if shutil.which(command[0]) is None:
+        if os.environ.get("CI") == "true":
+            pytest.fail(f"this machine has no {command[0]}")
+        pytest.skip(f"this machine has no {command[0]}")
+    environment = {**os.environ, "KAFKASTUB": str(Path(sys.executable).parent / "kafkastub"), **more}
+    done = subprocess.run(
+        command, cwd=cwd, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        timeout=SECONDS, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def node_package() -> Path:
+    """clients/typescript with what it needs, built."""
+    run("node", "--version", cwd=TYPESCRIPT)
+    lock = ROOT / ".cache" / "clients-typescript-lock"
+    lock.mkdir(parents=True, exist_ok=True)
+    shutil.copy(TYPESCRIPT / "package-lock.json", lock / "package-lock.json")
+    with changed(ROOT / ".cache" / "clients-typescript", lock) as differs:
+        if differs or not (TYPESCRIPT / "node_modules").exists():
+            run("npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts", cwd=TYPESCRIPT)
+    run("npm", "run", "--silent", "build", cwd=TYPESCRIPT)
+    return TYPESCRIPT
+
+
+def test_go():
+    assert run("gofmt", "-l", ".", cwd=GO) == ""
+    run("go", "vet", "./...", cwd=GO)
+    run("go", "test", "-count=1", "./...", cwd=GO)
+
+
+def test_node(node_package: Path):
+    tests = [str(path) for path in sorted((node_package / "test" / "node").glob("*.test.*js"))]
+    run("node", "--test", "--test-timeout=120000", *tests, cwd=node_package)
+
+
+def test_vitest(node_package: Path):
+    run("npx", "--no-install", "vitest", "run", "--root", "test/vitest", "--testTimeout", "60000", cwd=node_package)
+
+
+def test_jest(node_package: Path):
+    config = "test/jest/jest.config.js"
+    run("npx", "--no-install", "jest", "--config", config, "--testTimeout", "60000", cwd=node_package)
+
+
+def test_types_are_what_the_description_says(node_package: Path):
+    run(sys.executable, "-m", "clients.generate", "--check", "go", "typescript", cwd=ROOT)
