@@ -322,7 +322,11 @@ def setters(name: str, field: Field) -> Iterator[str]:
     types: list[tuple[str, str, str]] = []
     kinds = {one.get("type") for one in found}
     if field.name in ("key", "value") and "object" in kinds:
-        types = [("String", field.java, "{0}"), ("byte[]", field.java, "RecordData.encoded({0})")]
+        types = [
+            ("String", field.java, "{0}"),
+            ("byte[]", field.java, "RecordData.encoded({0})"),
+            ("Object", field.java + "Json", 'Map.of("json", {0})'),
+        ]
     elif field.name == "headers":
         yield comment(f"{about}\n\n@param header its name\n@param text its value; null is allowed", "    ") + (
             f"    public {name} header(String header, String text) {{\n"
@@ -353,6 +357,15 @@ def setters(name: str, field: Field) -> Iterator[str]:
                 f'        return with("{field.name}", List.of({argument}));\n    }}\n'
             )
             continue
+        if field.name in ("key", "value") and "object" in kinds:
+            about = (
+                f"The {field.name}, "
+                + {
+                    "String": "a text.",
+                    "byte[]": "any bytes.",
+                    "Object": "as JSON: a map, a list, a string, a number or a boolean.",
+                }[java]
+            )
         given = value.format(argument) if java not in ENUMS else f"{argument}.text()"
         yield comment(about, "    ") + (
             f'    public {name} {method}({java} {argument}) {{\n        return with("{field.name}", {given});\n    }}\n'

@@ -2,6 +2,7 @@
 package io.kafkastub.model;
 
 import java.time.Instant;
+import java.util.Map;
 
 /** A record to write. */
 public final class NewRecord extends Parameters<NewRecord> {
@@ -18,14 +19,19 @@ public final class NewRecord extends Parameters<NewRecord> {
         return entry("headers", header, text);
     }
 
-    /** A text, {"json": …}, {"base64": …} or null. */
+    /** The key, a text. */
     public NewRecord key(String key) {
         return with("key", key);
     }
 
-    /** A text, {"json": …}, {"base64": …} or null. */
+    /** The key, any bytes. */
     public NewRecord key(byte[] key) {
         return with("key", RecordData.encoded(key));
+    }
+
+    /** The key, as JSON: a map, a list, a string, a number or a boolean. */
+    public NewRecord keyJson(Object keyJson) {
+        return with("key", Map.of("json", keyJson));
     }
 
     /** By default the key decides, as in Kafka's producers. */
@@ -38,13 +44,18 @@ public final class NewRecord extends Parameters<NewRecord> {
         return with("timestamp", timestamp.toEpochMilli());
     }
 
-    /** A text, {"json": …}, {"base64": …} or null. */
+    /** The value, a text. */
     public NewRecord value(String value) {
         return with("value", value);
     }
 
-    /** A text, {"json": …}, {"base64": …} or null. */
+    /** The value, any bytes. */
     public NewRecord value(byte[] value) {
         return with("value", RecordData.encoded(value));
+    }
+
+    /** The value, as JSON: a map, a list, a string, a number or a boolean. */
+    public NewRecord valueJson(Object valueJson) {
+        return with("value", Map.of("json", valueJson));
     }
 }

@@ -146,6 +146,11 @@ class ControlTest {
         assertArrayEquals(bytes, records.get(2).value().bytes());
         assertEquals("me", records.get(2).headers().get(0).value().text());
         assertArrayEquals(bytes, stub.records().bytes("payments", 0, 2, RecordPart.VALUE));
+        stub.topics().create("refunds", 1);
+        stub.records().write("refunds", new NewRecord().keyJson(7).valueJson(Map.of("id", List.of(7, "a"))));
+        assertEquals(
+                "{\"id\":[7,\"a\"]}",
+                stub.records().read("refunds").get(0).value().text().replace(" ", ""));
         var page = stub.records().read("payments", new RecordsQuery().offset(1).limit(1));
         assertEquals(List.of(1L, 2L, 3L), List.of(page.records().get(0).offset(), page.next(), page.end()));
         assertEquals(
