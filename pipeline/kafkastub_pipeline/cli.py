@@ -230,7 +230,9 @@ def _run(options: argparse.Namespace) -> int:
 
         # before a slow start: can it be reached at all, and has Spark to read it?
         shares = settings.makes("share_partitions")
-        before = held(settings.bootstrap_servers, settings.options, log=settings.reads_the_log, shares=shares)
+        before = held(
+            settings.bootstrap_servers, settings.options, settings.reads_the_log, shares, settings.reads_transactions
+        )
     small = before is not None and before.log is not None
     spark = _session(options, kafka=before is not None and before.needs_kafka, small=small)
     _check_workers(spark, options, ("--raw", "--records", "--out", "--journal"))

@@ -55,6 +55,7 @@ class Beginnings:
         log_sizes: how many records each of them holds at most: compaction leaves gaps.
         share_partitions: how many `__share_group_state` has; 0 where none is to be seen, None where it may not be read.
         share_sizes: how many records each of them holds at most.
+        transaction_partitions, transaction_sizes: the same of `__transaction_state`.
         starts: where every partition begins that answered.
     """
 
@@ -62,7 +63,14 @@ class Beginnings:
     log_sizes: dict[int, int] = field(default_factory=dict)
     share_partitions: int | None = 0
     share_sizes: dict[int, int] = field(default_factory=dict)
+    transaction_partitions: int | None = 0
+    transaction_sizes: dict[int, int] = field(default_factory=dict)
     starts: dict[Place, int] = field(default_factory=dict)
+
+    def unreadable(self) -> list[str]:
+        """Topics that are there, and may not be read."""
+        known = {SHARES: self.share_partitions, TRANSACTIONS: self.transaction_partitions}
+        return [topic for topic, partitions in known.items() if partitions is None]
 
 
 @dataclass
@@ -83,6 +91,10 @@ class Snapshot:
     topic_ids: dict[str, str] = field(default_factory=dict)
     listed: set[Place] = field(default_factory=set)
     retention_minutes: int | None = None
+
+    def held(self) -> list[Place]:
+        """Partitions whose last stable offset is behind their high watermark."""
+        return [place for place, marks in self.partitions.items() if marks.last_stable_offset < marks.high_watermark]
 
     def unstable(self) -> list[int]:
         """Partitions of the log with records behind the last stable offset: there is an open transaction."""
@@ -107,10 +119,9 @@ def beginnings(bootstrap_servers: str, options: Sequence[tuple[str, str]] = (), 
     spec = _offset_spec()
     admin, metadata = reached(bootstrap_servers, options, timeout)
     found = Beginnings(len(metadata.topics[TOPIC].partitions))
-    shares = metadata.topics.get(SHARES)
-    if shares is not None and shares.error is None:
-        found.share_partitions = len(shares.partitions) if _allowed(admin, SHARES, timeout, "Read") else None
-    sizes = {TOPIC: found.log_sizes, SHARES: found.share_sizes}
+    found.share_partitions = _readable(admin, metadata, SHARES, timeout)
+    found.transaction_partitions = _readable(admin, metadata, TRANSACTIONS, timeout)
+    sizes = {TOPIC: found.log_sizes, SHARES: found.share_sizes, TRANSACTIONS: found.transaction_sizes}
     for chunk in _chunks(_with_leaders(metadata)):
         starts = admin.list_offsets(dict.fromkeys(chunk, spec.earliest()), request_timeout=timeout)
         of_log = [place for place in chunk if place.topic in sizes]
@@ -123,6 +134,14 @@ def beginnings(bootstrap_servers: str, options: Sequence[tuple[str, str]] = (), 
                 if end is not None:
                     sizes[place.topic][place.partition] = end[0] - start[0]
     return found
+
+
+def _readable(admin: Any, metadata: Any, name: str, timeout: float) -> int | None:
+    """How many partitions a topic has; 0 where none is to be seen, None where it may not be read."""
+    topic = metadata.topics.get(name)
+    if topic is None or topic.error is not None:
+        return 0
+    return len(topic.partitions) if _allowed(admin, name, timeout, "Read") else None
 
 
 def snapshot(

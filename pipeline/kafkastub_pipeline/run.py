@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from kafkastub_pipeline.cluster import snapshot
+from kafkastub_pipeline.cluster import Snapshot, snapshot
 from kafkastub_pipeline.decode import plain
 from kafkastub_pipeline.decode.apart import decoded_here, decoded_with_candidates
 from kafkastub_pipeline.decode.latest import parted
@@ -17,12 +17,12 @@ from kafkastub_pipeline.placed import beside, check_complete
 from kafkastub_pipeline.progress import Progress
 from kafkastub_pipeline.session import arrow_table, local_table
 from kafkastub_pipeline.settings import Settings
-from kafkastub_pipeline.small_log import Held, held
-from kafkastub_pipeline.sources import RAW_DDL, SHARES, read_journal, read_kafka, read_raw
+from kafkastub_pipeline.small_log import Held, held, newest_transactions
+from kafkastub_pipeline.sources import RAW_DDL, SHARES, TRANSACTIONS, read_journal, read_kafka, read_raw
 from kafkastub_pipeline.staging import staged
 from kafkastub_pipeline.tables.columns import TABLES
 from kafkastub_pipeline.tables.made_from import Run
-from kafkastub_pipeline.tables.wanted import check_shares, check_tables
+from kafkastub_pipeline.tables.wanted import check_readable, check_tables
 from kafkastub_pipeline.write import Store, check_days, day_of
 
 if TYPE_CHECKING:
@@ -60,8 +60,10 @@ def _run(store: Store, settings: Settings, before: Held | None, progress: Progre
     spark = store.spark
     if before is None and settings.bootstrap_servers is not None:
         shares = settings.makes("share_partitions")
-        before = held(settings.bootstrap_servers, settings.options, log=settings.reads_the_log, shares=shares)
-    check_shares(settings, before is not None and before.begun.share_partitions is not None)
+        before = held(
+            settings.bootstrap_servers, settings.options, settings.reads_the_log, shares, settings.reads_transactions
+        )
+    check_readable(settings, () if before is None else before.begun.unreadable())
     journal = None if settings.journal is None else read_journal(spark, settings.journal)
     log_here = _log_here(spark, settings, before)
     with plans(spark, log_here is not None):
@@ -120,7 +122,8 @@ def _tables_of(
         seen.past,
         None if cluster is None else cluster.retention_minutes,
         _shares(store.spark, settings, before),
-        progress,
+        _transactions(store.spark, settings, before, cluster),
+        progress=progress,
     )
     all_tables.write_all(made)
     return [name for name in TABLES if name in made.written]
@@ -183,6 +186,24 @@ def _shares(spark: SparkSession, settings: Settings, before: Held | None) -> Dat
     if not count:
         return plain(local_table(spark, [], RAW_DDL))
     return plain(read_kafka(spark, settings.bootstrap_servers, count, settings.options, SHARES, sizes))
+
+
+def _transactions(
+    spark: SparkSession, settings: Settings, before: Held | None, cluster: Snapshot | None
+) -> DataFrame | None:
+    """The same of `__transaction_state`. `lag` alone takes the newest record of each id, if readers are held back."""
+    if settings.bootstrap_servers is None or before is None or before.begun.transaction_partitions is None:
+        return None
+    if not settings.reads_transactions:
+        if not settings.makes("lag") or cluster is None or not cluster.held():
+            return None
+        return arrow_table(spark, newest_transactions(settings.bootstrap_servers, before.begun, settings.options))
+    if before.transactions is not None:
+        return arrow_table(spark, before.transactions)
+    count, sizes = before.begun.transaction_partitions, before.begun.transaction_sizes
+    if not count:
+        return plain(local_table(spark, [], RAW_DDL))
+    return plain(read_kafka(spark, settings.bootstrap_servers, count, settings.options, TRANSACTIONS, sizes))
 
 
 def _saved_records(spark: SparkSession, path: str) -> DataFrame:

@@ -11,6 +11,8 @@ PRESENT: Final = ("offset_current", "expiry_forecast", "lag", "stale_offsets")
 """Tables of what there is now."""
 NAMES_OF_SEVERAL: Final = {"present": PRESENT}
 """What may stand in `tables` for several."""
+OF_TRANSACTIONS: Final = ("transactions", "held_partitions")
+"""Tables for which `__transaction_state` is read as a whole."""
 OF_THE_LOG_ALONE: Final = ("offset_events", "group_events", "decode_errors", "offset_current", "group_timeline")
 """Tables of which the cluster, as it is now, knows nothing more."""
 
@@ -75,7 +77,12 @@ class Settings:
         return named is None or any(table in named for table in tables)
 
     @property
+    def reads_transactions(self) -> bool:
+        """Whether `__transaction_state` is read, where it is to be had."""
+        return self.bootstrap_servers is not None and self.makes(*OF_TRANSACTIONS)
+
+    @property
     def needs_snapshot(self) -> bool:
         """Whether the cluster has to be asked once more when the log is read: watermarks, topics, its retention."""
         named = self.named
-        return named is None or not set(named) <= {*OF_THE_LOG_ALONE, "protocol_coverage"}
+        return named is None or not set(named) <= {*OF_THE_LOG_ALONE, "transactions", "protocol_coverage", "guarantees"}

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from kafkastub_pipeline import here
 from kafkastub_pipeline.cluster import Beginnings, beginnings
 from kafkastub_pipeline.connection import reader_config
-from kafkastub_pipeline.sources import SHARES, TOPIC
+from kafkastub_pipeline.sources import SHARES, TOPIC, TRANSACTIONS
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -32,7 +32,8 @@ class Held:
     Attributes:
         log: the records of `__consumer_offsets`, as `decode.plain` has them; None where Spark has to read them.
         shares: those of `__share_group_state`; None as well where there are none, or they may not be read.
-        log_wanted, shares_wanted: whether anything is made of them that the cluster has.
+        transactions: those of `__transaction_state`; None likewise.
+        log_wanted, shares_wanted, transactions_wanted: whether anything is made of them that the cluster has.
     """
 
     begun: Beginnings
@@ -40,22 +41,30 @@ class Held:
     shares: pa.Table | None = None
     log_wanted: bool = True
     shares_wanted: bool = True
+    transactions: pa.Table | None = None
+    transactions_wanted: bool = False
 
     @property
     def needs_kafka(self) -> bool:
         """Whether Spark has to read anything of the cluster."""
         shares = self.shares_wanted and self.begun.share_partitions and self.shares is None
-        return bool((self.log_wanted and self.log is None) or shares)
+        transactions = self.transactions_wanted and self.begun.transaction_partitions and self.transactions is None
+        return bool((self.log_wanted and self.log is None) or shares or transactions)
 
 
 def held(
-    bootstrap_servers: str, options: Sequence[tuple[str, str]] = (), log: bool = True, shares: bool = True
+    bootstrap_servers: str,
+    options: Sequence[tuple[str, str]] = (),
+    log: bool = True,
+    shares: bool = True,
+    transactions: bool = False,
 ) -> Held:
     """Ask the cluster, and read what is small. Raises what `cluster.reached` raises.
 
     Args:
         log: whether the log is wanted; False where its records come from elsewhere.
         shares: whether `__share_group_state` is wanted; False where its table is not asked for.
+        transactions: whether `__transaction_state` is.
     """
     begun = beginnings(bootstrap_servers, options)
     records = None
@@ -64,7 +73,11 @@ def held(
     states = None
     if shares:
         states = _read(bootstrap_servers, SHARES, begun.share_partitions or 0, begun.share_sizes, options)
-    return Held(begun, records, states, log, shares)
+    begins = None
+    if transactions:
+        count, sizes = begun.transaction_partitions or 0, begun.transaction_sizes
+        begins = _read(bootstrap_servers, TRANSACTIONS, count, sizes, options)
+    return Held(begun, records, states, log, shares, begins, transactions)
 
 
 def _read(
@@ -114,6 +127,30 @@ def _consumed(consumer: Any, left: set[int], records: list[Any]) -> bool:
         if len(records) > 2 * here.RECORDS or size > here.BYTES:
             return False
     return not left
+
+
+def newest_transactions(bootstrap_servers: str, begun: Beginnings, options: Sequence[tuple[str, str]] = ()) -> pa.Table:
+    """The newest record of each transactional id, as `decode.plain` has them. Raises PipelineError.
+
+    What is kept follows the number of ids, however long the topic is: it is compacted to the same.
+    """
+    import pyarrow as pa
+
+    from kafkastub_pipeline.formats.log import LogPart, records_between
+    from kafkastub_pipeline.formats.options import Asked
+
+    starts = {partition: begun.starts[TRANSACTIONS, partition] for partition in begun.transaction_sizes}
+    spans = [(one, starts[one], starts[one] + size) for one, size in begun.transaction_sizes.items() if size]
+    found: dict[bytes | None, tuple[Any, ...]] = {}
+    if spans:
+        asked = Asked(bootstrap_servers, tuple(options), TRANSACTIONS)
+        for batch in records_between(asked, LogPart(spans)):
+            rows = zip(*(column.to_pylist() for column in batch.columns), strict=True)
+            found.update({row[0]: row for row in rows})
+    names = "key", "value", "log_partition", "log_offset", "log_ms"
+    types = pa.binary(), pa.binary(), pa.int32(), pa.int64(), pa.int64()
+    kept = [dict(zip(names, row, strict=True)) for row in found.values()]
+    return pa.Table.from_pylist(kept, pa.schema(list(zip(names, types, strict=True))))
 
 
 def _table(records: Sequence[Any]) -> pa.Table:

@@ -25,6 +25,7 @@ from kafkastub.guarantees.events import (
     Partition,
     PositionsRead,
     Produced,
+    Replicated,
     ShareAcknowledged,
     ShareGiven,
 )
@@ -117,12 +118,16 @@ def writes(play: Playing, said: dict[str, str | None]) -> None:
             partition,
             batch,
             who if transactional else None,
-            -1,
+            int(said["acks"] or -1),
             error,
             base if error == 0 else -1,
             lambda: contents,
         )
     )
+
+
+def has_replicas(play: Playing, said: dict[str, str | None]) -> None:
+    play.feed(Replicated(play.at(), play.client("admin"), str(said["topic"]), int(str(said["count"]))))
 
 
 def begins(play: Playing, said: dict[str, str | None]) -> None:
@@ -251,7 +256,12 @@ _WHO = r"(?P<who>\w+)"
 _PLACE = r"(?P<place>\w+-\d+)"
 _ERROR = r"(: (?P<error>no answer, but written|no answer|[A-Z_]+))?"
 _LINES: list[tuple[str, Callable[[Playing, dict[str, str | None]], None]]] = [
-    (rf"{_WHO} writes ((?P<which>the same|another|the first) )?(?P<count>\d+) to {_PLACE}{_ERROR}", writes),
+    (
+        rf"{_WHO} writes ((?P<which>the same|another|the first) )?(?P<count>\d+) to {_PLACE}"
+        rf"( with acks (?P<acks>\d))?{_ERROR}",
+        writes,
+    ),
+    (r"(?P<topic>\w+) has (?P<count>\d+) replicas", has_replicas),
     (rf"{_WHO} begins a transaction", begins),
     (rf"{_WHO} (?P<how>commits|aborts) the transaction{_ERROR}", ends),
     (rf"{_WHO} goes", goes),

@@ -288,3 +288,20 @@ def test_it_is_committed_before_it_is_worked_on(stub: KafkaStub):
     consumer.close()
     cause = only(stub.check.at_least_once("orders", "bills"), "at_least_once")
     assert cause == "4 records were committed, up to 10, and nothing of the output follows from 6, 7, 8, 9"
+
+
+def test_one_ack_of_a_replicated_topic_is_noticed_once() -> None:
+    """With a real client, which has learnt of the replicas as every client does: by Metadata."""
+    with KafkaStub(nodes=3, config={"default.replication.factor": 3}, check=True) as stub:
+        stub.create_topic("orders", 1)
+        for acks in (1, "all"):
+            producer = Producer(
+                {"bootstrap.servers": stub.bootstrap_servers, "acks": acks, "client.id": f"acks {acks}"}
+            )
+            for number in range(3):
+                producer.produce("orders", str(number))
+                producer.flush(10)
+        verdict = stub.check()
+    assert verdict.ok
+    (notice,) = [one for one in verdict.notices if one.guarantee == "weak_acks"]
+    assert "client 'acks 1' wrote with acks=1 to a topic with 3 replicas" in notice.cause

@@ -57,7 +57,8 @@ def told(
     from kafkastub_pipeline.session import local_table
     from kafkastub_pipeline.tables.lag import lag, missing, watermarks
 
-    current = local_table(spark, list(offsets), CURRENT)
+    more = "cast(null as string) group_state", "cast(null as array<string>) subscribed"
+    current = local_table(spark, list(offsets), CURRENT).selectExpr("*", *more)
     next_ddl = "topic string, `partition` int, committed_offset bigint, next_ms bigint, nothing_left boolean"
     next_records = local_table(spark, [(*place, ms, ms is None) for place, ms in (following or {}).items()], next_ddl)
     gone = missing(spark, current, cluster, servers)

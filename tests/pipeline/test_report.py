@@ -24,7 +24,20 @@ MS = int(NOW.timestamp() * 1000)
 DAY = timedelta(days=1)
 EVIL = "{{ 7*7 }}<img src=x onerror=\"document.title='owned'\"></text></svg><script>document.title='owned'</script>"
 ODD = (EVIL, "$\\frac{1}{2}$ & 'quoted' \"twice\"", "turned\u202egnp.exe\x00\x1b[31m", "группа 注文", "")
-SECTIONS = ("expiry", "whatif", "lag", "shares", "stale", "commands", "timeline", "audit", "coverage", "tables")
+SECTIONS = (
+    "expiry",
+    "whatif",
+    "lag",
+    "shares",
+    "transactions",
+    "guarantees",
+    "stale",
+    "commands",
+    "timeline",
+    "audit",
+    "coverage",
+    "tables",
+)
 PLOTS = (
     "per day ahead",
     "Records behind",
@@ -94,6 +107,43 @@ def rows() -> dict[str, list[dict[str, Any]]]:
             {**one, "lag_records": 40, "available": 3, "archiving": 2, "archived": 7, "max_delivery_count": 5}
             for one in place
         ],
+        "transactions": [
+            {
+                "transactional_id": name,
+                "status": "open",
+                "started_at": NOW - DAY / 24,
+                "seconds": 3600.0,
+                "timeout_ms": 60_000,
+                "hanging": True,
+                "producer_id": 7,
+            }
+            for name in ODD
+        ],
+        "held_partitions": [
+            {
+                "topic": "orders",
+                "partition": 3,
+                "last_stable_offset": 17,
+                "high_watermark": 60,
+                "records_held": 43,
+                "transactional_id": ODD[0],
+                "seconds": 3600.0,
+                "hanging": True,
+            }
+        ],
+        "guarantees": [
+            {
+                "guarantee": "skipped",
+                "verdict": "finding",
+                "group_id": name,
+                "topic": "orders",
+                "partition": 0,
+                "happened_at": NOW - DAY / 24,
+                "cause": f"records were left out by {name}",
+                "entries": [4, 9],
+            }
+            for name in ODD
+        ],
         "protocol_coverage": [
             {**cell, "api_version": 8, "error_code": 0, "error": "NONE", "requests": 900, "exercised": True},
             {**cell, "api_version": 8, "error_code": 16, "error": "NOT_COORDINATOR", "requests": 3, "exercised": True},
@@ -160,6 +210,10 @@ def test_the_page_has_everything(page: Path) -> None:
         "17 ms",
         "partition 3, offset 7",
         "Advertised and never asked: 1 APIs",
+        "The 3 things to do now",
+        "Abort the transaction that holds orders-3 back",
+        "abort --topic orders --partition 3 --start-offset 17",
+        "Journal entries 4, 9.",
     ):
         assert said in text, said
     assert "is not there" not in text
@@ -466,3 +520,49 @@ def test_numbers_as_people_read_them() -> None:
     ]
     assert [minutes(m) for m in (-1, 60, 10_080)] == ["for ever", "1 h", "7 d"]
     assert ranges({0, 1, 2, 5, 7, 8}) == "0–2, 5, 7–8"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [*ODD[:2], "turned\u202egnp.exe\x1b[31m", ODD[3], "$(touch owned)", "`touch owned`", "'; touch owned; '", "-rf\n"],
+)
+def test_what_is_to_be_done_is_a_command_that_no_name_can_change(tmp_path: Path, name: str) -> None:
+    """Run by bash with the tools as functions: the name comes as it is, and nothing else happens."""
+    from kafkastub_pipeline.report.facts import Facts
+    from kafkastub_pipeline.report.todo import things_to_do
+
+    facts = Facts("tables", NOW)
+    facts.held = {"hanging": 1, "first": [{"topic": name, "partition": 3, "last_stable_offset": 17, "records_held": 9}]}
+    facts.held["first"][0]["transactional_id"] = name
+    first = {"group_id": name, "offsets": 2, "first": NOW + DAY / 2, "last": NOW, "rule": "empty", "lag_records": 4}
+    facts.expiry = {"as_of": NOW, "first": [first]}
+    server = "kafka-consumer-groups.sh --bootstrap-server 'b:9092' --delete-offsets --group x --topic 'orders:0'"
+    stale = {"group_id": name, "topic": "orders", "partitions": [0, 2], "live": True, "command": server}
+    facts.stale = {"commands": [stale]}
+    found = things_to_do(facts)
+    assert [one["title"].split()[0] for one in found] == ["Abort", "Save", "Delete"]
+    tools = "kafka-transactions.sh() { printf '%s\\0' \"$@\"; }; kafka-consumer-groups.sh() { printf '%s\\0' \"$@\"; }"
+    for one, option in zip(found[:2], ("--topic", "--group"), strict=True):
+        script = f"{tools}\n{one['command']}"
+        done = subprocess.run(["bash", "-c", script], capture_output=True, cwd=tmp_path, check=True)
+        words = done.stdout.decode().split("\0")
+        assert words[words.index(option) + 1] == name
+        assert words[words.index("--bootstrap-server") + 1] == "b:9092"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_page_begins_with_what_is_to_be_done(page: Path) -> None:
+    content = page.read_text()
+    assert content.index('id="todo"') < content.index("<nav>")
+    assert content.count("<li><b>") == 3
+
+
+def test_no_command_has_a_name_that_no_shell_passes_on() -> None:
+    """Behind NUL a name would be another one."""
+    from kafkastub_pipeline.report.facts import Facts
+    from kafkastub_pipeline.report.todo import things_to_do
+
+    first = {"group_id": "a\0b", "offsets": 2, "first": NOW, "last": NOW, "rule": "empty", "lag_records": 4}
+    facts = Facts("tables", NOW)
+    facts.expiry = {"as_of": NOW, "first": [first, {**first, "group_id": "other"}]}
+    assert [one["name"] for one in things_to_do(facts)] == ["other"]

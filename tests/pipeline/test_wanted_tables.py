@@ -106,8 +106,8 @@ def test_a_day_has_what_was_asked_for(capsys: pytest.CaptureFixture[str], tmp_pa
 
 THERE_ARE = (
     "there are offset_events, group_events, decode_errors, offset_current, expiry_forecast, retention_whatif,"
-    " stale_offsets, lag, group_timeline, deletion_audit, share_partitions, protocol_coverage; and present for"
-    " offset_current, expiry_forecast, lag and stale_offsets"
+    " stale_offsets, lag, group_timeline, deletion_audit, share_partitions, transactions, held_partitions, guarantees,"
+    " protocol_coverage; and present for offset_current, expiry_forecast, lag and stale_offsets"
 )
 
 

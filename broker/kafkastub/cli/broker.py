@@ -35,16 +35,18 @@ def add_broker_options(parser: argparse.ArgumentParser, timeout_ms: int = 30000)
         "--bootstrap-servers",
         metavar="HOST:PORT",
         default=os.environ.get(ADDRESS_VARIABLE, DEFAULT_ADDRESS),
-        help=f"the broker to ask, several separated by commas (default ${ADDRESS_VARIABLE}, else {DEFAULT_ADDRESS})",
+        help=f"bootstrap servers, separated by commas (default ${ADDRESS_VARIABLE}, else {DEFAULT_ADDRESS})",
     )
     parser.add_argument(
         "--timeout",
         metavar="MS",
         type=positive,
         default=timeout_ms,
-        help="milliseconds that an answer may take (default %(default)s)",
+        help="milliseconds to wait for an answer (default %(default)s)",
     )
-    parser.add_argument("--command-config", metavar="FILE", help="a properties file for the client: client.id")
+    parser.add_argument(
+        "--command-config", metavar="FILE", help="properties file of the client; only client.id is read"
+    )
     add_output_option(parser)
 
 

@@ -20,14 +20,19 @@ _MOST_CHARACTERS: Final = 1 << 20
 
 def add_to(commands: Commands) -> None:
     """Add the command to the parser."""
-    chaos = commands.add_parser("chaos", help="let requests meet trouble that every correct client survives")
+    chaos = commands.add_parser("chaos", help="start and stop random faults that every correct client survives")
     actions = chaos.add_subparsers(required=True, metavar="ACTION")
-    parser = action(actions, "start", "let requests meet what a seed decides", _start)
-    parser.add_argument("seed", type=seed_and_level, metavar="SEED[:LEVEL]", help="level 1 to 3 (docs/chaos.md)")
-    parser = action(actions, "play", "let requests meet a list of acts, from a JSON file", _play)
-    parser.add_argument("file", metavar="FILE", help="a list of acts (docs/chaos.md)")
-    action(actions, "stop", "let requests meet nothing of it any more", _plain("DELETE"))
-    action(actions, "show", "show the seed, and what it has done", _plain("GET"))
+    parser = action(actions, "start", "start the faults of a seed", _start)
+    parser.add_argument(
+        "seed",
+        type=seed_and_level,
+        metavar="SEED[:LEVEL]",
+        help="seed, and a level from 1 to 3 (default 1; docs/chaos.md)",
+    )
+    parser = action(actions, "play", "play a list of acts from a JSON file", _play)
+    parser.add_argument("file", metavar="FILE", help="JSON file with a list of acts (docs/chaos.md)")
+    action(actions, "stop", "stop chaos", _plain("DELETE"))
+    action(actions, "show", "show the seed and the acts so far", _plain("GET"))
 
 
 def _start(arguments: argparse.Namespace, control: Control) -> int:

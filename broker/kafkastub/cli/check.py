@@ -15,15 +15,15 @@ if TYPE_CHECKING:
 
 def add_to(commands: Commands) -> None:
     """Add the command to the parser."""
-    check = commands.add_parser("check", help="say what an application did to its records, by a journal on disk")
+    check = commands.add_parser("check", help="check guarantees about an application's records from a journal on disk")
     check.set_defaults(run=_check)
-    check.add_argument("journal", metavar="JOURNAL", help="a directory that --journal wrote")
-    check.add_argument("--guarantee", metavar="NAME", nargs="+", action="extend", help="findings are about these alone")
+    check.add_argument("journal", metavar="JOURNAL", help="directory that --journal wrote")
+    check.add_argument("--guarantee", metavar="NAME", nargs="+", action="extend", help="check only these guarantees")
     check.add_argument(
-        "--ignoring", metavar="NAME", nargs="+", action="extend", default=[], help="nothing is said of these"
+        "--ignoring", metavar="NAME", nargs="+", action="extend", default=[], help="do not check these guarantees"
     )
-    check.add_argument("--json", action="store_true", help="as JSON")
-    check.add_argument("--junit", metavar="FILE", help="write it there as JUnit XML, too")
+    check.add_argument("--json", action="store_true", help="print JSON")
+    check.add_argument("--junit", metavar="FILE", help="also write the result to FILE as JUnit XML")
 
 
 def _check(arguments: argparse.Namespace) -> int:

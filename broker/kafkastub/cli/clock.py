@@ -19,16 +19,18 @@ _NUMBER: Final = re.compile(r"-?[0-9]{1,30}")
 
 def add_to(commands: Commands) -> None:
     """Add the command to the parser."""
-    clock = commands.add_parser("clock", help="look at a stub's clock, freeze it, set it, advance it")
+    clock = commands.add_parser("clock", help="show, freeze, set or advance the clock of a stub")
     actions = clock.add_subparsers(required=True, metavar="ACTION")
     action(actions, "show", "show broker time", _plain("GET", "/v1/clock"))
-    action(actions, "freeze", "let broker time stand still", _plain("POST", "/v1/clock/freeze"))
-    action(actions, "unfreeze", "let broker time go on from where it stands", _plain("POST", "/v1/clock/unfreeze"))
-    parser = action(actions, "set", "make broker time a point in time", _set)
+    action(actions, "freeze", "stop broker time", _plain("POST", "/v1/clock/freeze"))
+    action(actions, "unfreeze", "let broker time run on from its present value", _plain("POST", "/v1/clock/unfreeze"))
+    parser = action(actions, "set", "set broker time", _set)
     parser.add_argument("to", metavar="TIME", help="ISO 8601 with a time zone, or Unix milliseconds")
-    parser = action(actions, "advance", "move broker time forward; whatever falls due has happened then", _advance)
-    parser.add_argument("by", metavar="DURATION", help="such as 7d, 90m, 1h30m")
-    parser.add_argument("--timers", action="store_true", help="sessions, rebalances and long polls age as much")
+    parser = action(
+        actions, "advance", "move broker time forward and wait until everything that falls due has happened", _advance
+    )
+    parser.add_argument("by", metavar="DURATION", help="length of time: 7d, 90m, 1h30m")
+    parser.add_argument("--timers", action="store_true", help="also move sessions, rebalances and long polls forward")
 
 
 def _plain(method: str, path: str) -> Any:

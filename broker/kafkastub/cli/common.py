@@ -62,7 +62,7 @@ def add_output_option(parser: argparse.ArgumentParser) -> None:
         "--output",
         choices=["table", "json"],
         default="table",
-        help="the form of the answer (default %(default)s)",
+        help="output format (default %(default)s)",
     )
 
 

@@ -17,7 +17,7 @@ def add_to(commands: Commands) -> None:
     completion = commands.add_parser(
         "completion",
         help="print a completion script for a shell",
-        description='Print a completion script: eval "$(kafkastub completion bash)".',
+        description='Print a completion script for a shell. To load it: eval "$(kafkastub completion bash)".',
     )
     completion.set_defaults(run=printing(_completion))
     completion.add_argument("shell", choices=["bash", "zsh"])

@@ -21,9 +21,9 @@ def add_to(commands: Commands) -> None:
     """Add the command to the parser."""
     parser = commands.add_parser(
         "conform",
-        help="show where a broker departs from Kafka",
-        description="Run the conformance suite against a broker. What the suite makes there, it removes again; it "
-        "touches nothing else. Exit status: 0 all passed, 1 not all, 2 nothing could be run.",
+        help="run the conformance suite, or compare two brokers",
+        description="Run the conformance suite against a broker. The suite removes everything that it creates, and "
+        "touches nothing else. Exit status: 0 all cases passed, 1 a case failed, 2 nothing could be run.",
         allow_abbrev=False,
     )
     parser.set_defaults(run=printing(_run))
@@ -32,35 +32,45 @@ def add_to(commands: Commands) -> None:
         "--bootstrap-server",
         metavar="HOST:PORT",
         default=os.environ.get(ADDRESS_VARIABLE, DEFAULT_ADDRESS),
-        help=f"the broker (default ${ADDRESS_VARIABLE}, else {DEFAULT_ADDRESS})",
+        help=f"broker under test (default ${ADDRESS_VARIABLE}, else {DEFAULT_ADDRESS})",
     )
     parser.add_argument(
         "--profile",
         choices=["auto", "kafka", "kips"],
         default="auto",
-        help="released Kafka, or the KIPs to the letter (default: the one that the broker follows)",
+        help="expected behaviour: released Kafka, or the KIPs (default: auto, that of the broker)",
     )
-    parser.add_argument("-k", metavar="EXPR", default="", help="only runs whose id fits: words with and, or, not, ()")
-    parser.add_argument("--slow", action="store_true", help="also the cases that wait for real seconds")
+    parser.add_argument(
+        "-k", metavar="EXPR", default="", help="run only cases whose id matches: words with and, or, not, ()"
+    )
+    parser.add_argument("--slow", action="store_true", help="also run the cases that wait in real time")
     parser.add_argument(
         "--control",
         metavar="URL",
-        help="the control port of a stub: also the cases that move its time forward, by weeks, which expires whatever "
-        "else it holds",
+        help="control port of the stub: also run the cases that move its clock forward by weeks, which expires "
+        "other data of the stub",
     )
-    add_token_option(parser, "its token, where it has one")
+    add_token_option(parser, "token of the control port, if it needs one")
     parser.add_argument(
         "--release",
         metavar="X.Y",
         default="",
-        help="the release of Apache Kafka that the broker is measured by (default: the one whose versions it has)",
+        help="Apache Kafka release to compare the broker with (default: the one whose API versions it has)",
     )
     parser.add_argument("--list", action="store_true", help="list the cases and run nothing")
     parser.add_argument(
-        "--report", action="append", default=[], metavar="FILE", help="write FILE: .html, .json or .xml (JUnit)"
+        "--report",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="write a report: .html, .json or .xml (JUnit); may be given several times",
     )
     parser.add_argument(
-        "--timeout", metavar="MS", type=positive, default=10000, help="of one answer (default %(default)s)"
+        "--timeout",
+        metavar="MS",
+        type=positive,
+        default=10000,
+        help="milliseconds to wait for an answer (default %(default)s)",
     )
     conform_against.add_options(parser)
 

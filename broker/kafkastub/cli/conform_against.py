@@ -32,49 +32,49 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """The options that compare two brokers in the place of running the suite."""
     group = parser.add_argument_group(
         "comparison with another broker",
-        "Random scenarios of many clients are played on both brokers, and the answers compared. A difference is made "
-        "as short as can be and printed as a test. Exit status: 1 where they differ.",
+        "Play random scenarios of many clients on both brokers and compare the answers. Each difference is shortened "
+        "and printed as a test. Exit status: 0 no difference, 1 a difference, 2 nothing could be run.",
     )
-    group.add_argument("--against", metavar="HOST:PORT", help="the broker whose answers are expected")
+    group.add_argument("--against", metavar="HOST:PORT", help="broker whose answers are expected")
     group.add_argument(
-        "--seed", metavar="N", type=positive, default=SEED, help="of the first scenario (default %(default)s)"
+        "--seed", metavar="N", type=positive, default=SEED, help="seed of the first scenario (default %(default)s)"
     )
     group.add_argument(
         "--scenarios",
         metavar="N",
         type=positive,
         default=SCENARIOS,
-        help="so many, with the seeds that follow (default %(default)s)",
+        help="number of scenarios, with consecutive seeds (default %(default)s)",
     )
     group.add_argument(
-        "--steps", metavar="N", type=positive, default=STEPS, help="of each scenario (default %(default)s)"
+        "--steps", metavar="N", type=positive, default=STEPS, help="steps of each scenario (default %(default)s)"
     )
     group.add_argument(
         "--kind",
         choices=list(KINDS),
         default=KIND,
-        help="what they are about: groups of the classic consumer protocol, or of the newer one (consumer), share "
-        "groups, streams groups, topics and records, transactions, or the cluster's administration; all is each of "
-        "them (default %(default)s)",
+        help="subject of the scenarios: consumer groups of the classic protocol (groups) or of the newer one "
+        "(consumer), share groups, streams groups, topics and records (data), transactions, administration of the "
+        "cluster (admin), or all of these (default %(default)s)",
     )
     group.add_argument(
         "--scenario",
         action="append",
         default=[],
         metavar="FILE",
-        help="replay what --save wrote; without --against the answers in it are expected",
+        help="replay a scenario that --save wrote; without --against, expect the answers in the file",
     )
     group.add_argument(
         "--ignore",
         action="append",
         default=[],
         metavar="FIELD",
-        help="do not compare this field of answers: error_message, where one of the brokers has words of its own",
+        help="do not compare this field of answers, for example error_message; may be given several times",
     )
     group.add_argument(
-        "--save", metavar="FOLDER", help="write each difference there, as a scenario (.json) and as a test (.py)"
+        "--save", metavar="FOLDER", help="write each difference to FOLDER as a scenario (.json) and as a test (.py)"
     )
-    group.add_argument("--no-shrink", action="store_true", help="do not look for shorter scenarios")
+    group.add_argument("--no-shrink", action="store_true", help="print differences without shortening them")
 
 
 def refuse_without_another_broker(arguments: argparse.Namespace) -> None:

@@ -41,17 +41,20 @@ def add_to(commands: Commands) -> None:
     """Add the command to the parser."""
     container = commands.add_parser(
         "container",
-        help="serve as KAFKA_* environment variables say, as the apache/kafka image does",
+        help="run a broker configured by KAFKA_* environment variables, as the apache/kafka image is",
         description=(
-            "Serve as the environment says: KAFKA_* is Kafka's configuration as the apache/kafka image maps it, "
-            f"KAFKA_CREATE_TOPICS is topics, {', '.join(OPTIONS)} are options of `kafkastub serve`."
-            " With the one word `health` it looks whether the broker answers and has those topics."
+            "Run a broker configured by environment variables. KAFKA_* is Kafka's configuration, mapped as in the "
+            "apache/kafka image. KAFKA_CREATE_TOPICS lists topics to create. "
+            f"{', '.join(OPTIONS)} are options of `kafkastub serve`."
+            " `kafkastub container health` checks whether the broker answers and has those topics."
         ),
         prefix_chars="\0",  # what looks like an option is one of serve's
         add_help=False,
     )
     container.set_defaults(run=_run)
-    container.add_argument("options", nargs=argparse.REMAINDER, help="options of `kafkastub serve`, which win")
+    container.add_argument(
+        "options", nargs=argparse.REMAINDER, help="options of `kafkastub serve`, which override the environment"
+    )
 
 
 def _run(arguments: argparse.Namespace) -> int:

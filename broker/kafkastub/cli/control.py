@@ -113,16 +113,16 @@ def add_control_options(parser: argparse.ArgumentParser, timeout: float = 10) ->
 
 
 def add_address_options(
-    parser: argparse.ArgumentParser, timeout: float, what: str = "how long an answer may take"
+    parser: argparse.ArgumentParser, timeout: float, what: str = "seconds to wait for an answer"
 ) -> None:
     """The options that say which control port is asked; `what` its --timeout is."""
     parser.add_argument(
         "--control",
         metavar="URL",
         default=os.environ.get(ADDRESS_VARIABLE) or DEFAULT_ADDRESS,
-        help=f"the control port to ask (default ${ADDRESS_VARIABLE}, else {DEFAULT_ADDRESS})",
+        help=f"URL of the control port (default ${ADDRESS_VARIABLE}, else {DEFAULT_ADDRESS})",
     )
-    add_token_option(parser, "its token, where it has one")
+    add_token_option(parser, "token of the control port, if it needs one")
     parser.add_argument(
         "--timeout",
         metavar="SECONDS",

@@ -19,19 +19,21 @@ _COLUMNS = {"ID": 20, "HITS": 8, "MATCHED": 8, "HELD": 8, "RULE": 0}
 
 def add_to(commands: Commands) -> None:
     """Add the command to the parser."""
-    faults = commands.add_parser("faults", help="list, add and remove the faults of a running stub")
+    faults = commands.add_parser("faults", help="list, add and remove the fault rules of a running stub")
     actions = faults.add_subparsers(required=True, metavar="ACTION")
-    action(actions, "list", "list the rules with their hits", _list)
+    action(actions, "list", "list the rules and how often each has fired", _list)
     parser = action(actions, "add", "add a rule: api=OffsetCommit error=NOT_COORDINATOR times=3", _add)
-    parser.add_argument("fields", nargs="*", metavar="FIELD=VALUE", help="what the rule says (docs/faults.md)")
-    parser.add_argument("--file", metavar="FILE", help="rules in YAML, instead")
+    parser.add_argument("fields", nargs="*", metavar="FIELD=VALUE", help="fields of the rule (docs/faults.md)")
+    parser.add_argument("--file", metavar="FILE", help="read rules from a YAML file instead")
     parser = action(actions, "remove", "remove rules", _remove)
-    parser.add_argument("ids", nargs="+", metavar="ID", help="their names, as `list` shows them")
+    parser.add_argument("ids", nargs="+", metavar="ID", help="ids of rules, as `list` shows them")
     action(actions, "clear", "remove all rules", _clear)
-    parser = action(actions, "release", "let requests go that a rule with hold=before or hold=after keeps", _release)
-    parser.add_argument("id", metavar="ID", help="its name, as `list` shows it")
-    parser.add_argument("--count", type=int, metavar="N", help="the first so many (all)")
-    parser.add_argument("--connection", type=int, metavar="NUMBER", help="those of one connection (any)")
+    parser = action(actions, "release", "release requests that a rule with hold=before or hold=after holds", _release)
+    parser.add_argument("id", metavar="ID", help="id of the rule, as `list` shows it")
+    parser.add_argument("--count", type=int, metavar="N", help="release only the first N requests (default: all)")
+    parser.add_argument(
+        "--connection", type=int, metavar="NUMBER", help="release only requests of this connection (default: any)"
+    )
 
 
 def _list(arguments: argparse.Namespace, control: Control) -> int:

@@ -35,16 +35,16 @@ _STATE: Final = {"ASSIGNMENT-STRATEGY": 20, "STATE": 20}
 
 class _Groups(GroupCommand):
     name = "groups"
-    help = "look at consumer groups of any broker, change their offsets"
+    help = "list, describe and delete consumer groups of any broker, and change their offsets"
     kind = "consumer"
     states = (
         "Unknown", "PreparingRebalance", "CompletingRebalance", "Stable", "Dead", "Empty", "Assigning", "Reconciling",
     )  # fmt: skip
     texts = (
-        "show offsets and lag, members or the state of groups",
-        "offsets and lag (the default)",
-        "who is in the group",
-        "state, coordinator and assignor",
+        "show offsets and lag, members, or the state of groups",
+        "show offsets and lag (the default)",
+        "show the members",
+        "show state, coordinator and assignor",
     )
     types = ("Classic", "Consumer")
     plural = "s"
@@ -62,9 +62,13 @@ class _Groups(GroupCommand):
     def add_more(self, actions: Commands) -> None:
         offsets = add_of_one(actions, "delete-offsets", "delete offsets of a group", delete_offsets)
         offsets.add_argument(
-            "--topic", required=True, action="append", metavar="TOPIC[:0,1]", help="a topic, or some of its partitions"
+            "--topic",
+            required=True,
+            action="append",
+            metavar="TOPIC[:0,1]",
+            help="topic, or some of its partitions; may be given several times",
         )
-        text = "the table as in KIP-496, or as Kafka 4.3 prints it"
+        text = "format of the table: as in KIP-496 (kips), or as Kafka 4.3 prints it (kafka); default %(default)s"
         offsets.add_argument("--profile", choices=list(NOT_PROVIDED), default="kips", help=text)
         from kafkastub.cli import groups_reset
 

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 def add_scope(parser: argparse.ArgumentParser, kind: str) -> None:
     """--group, --all-groups, of groups of that kind."""
     scope = parser.add_mutually_exclusive_group(required=True)
-    scope.add_argument("--group", action="append", metavar="GROUP", help="a group; may be given several times")
-    scope.add_argument("--all-groups", action="store_true", help=f"every {kind} group")
+    scope.add_argument("--group", action="append", metavar="GROUP", help="group id; may be given several times")
+    scope.add_argument("--all-groups", action="store_true", help=f"all {kind} groups")
 
 
 def selected(

@@ -42,12 +42,17 @@ _NO_ACTION = (
 
 def add_to(actions: Commands) -> None:
     """Add the action to the parser."""
-    text = "move the offsets of groups without members; only shows them without --execute"
+    text = "reset the offsets of groups without members; changes nothing without --execute"
     parser = add_client_action(actions, "reset-offsets", text, _reset)
     add_scope(parser, "consumer")
     topics = parser.add_mutually_exclusive_group()
-    topics.add_argument("--topic", action="append", metavar="TOPIC[:0,1]", help="a topic, or some of its partitions")
-    topics.add_argument("--all-topics", action="store_true", help="whatever the group has offsets of")
+    topics.add_argument(
+        "--topic",
+        action="append",
+        metavar="TOPIC[:0,1]",
+        help="topic, or some of its partitions; may be given several times",
+    )
+    topics.add_argument("--all-topics", action="store_true", help="all topics that the group has offsets of")
     add_scenarios(parser)
 
 
@@ -55,35 +60,46 @@ def add_scenarios(parser: argparse.ArgumentParser) -> None:
     """The options that say where offsets are to go, and whether that is done."""
     where = parser.add_mutually_exclusive_group(required=True)
     add_ends(where)
-    where.add_argument("--to-current", action="store_true", help="where it is; the end of the log where it is nowhere")
-    where.add_argument("--to-offset", type=_long, metavar="OFFSET", help="this offset")
+    where.add_argument(
+        "--to-current", action="store_true", help="keep the present offset, or the end of the log if there is none"
+    )
+    where.add_argument("--to-offset", type=_long, metavar="OFFSET", help="reset to this offset")
     add_date_time(where)
-    where.add_argument("--by-duration", type=_duration, metavar="PnDTnHnMnS", help="the first record since so long ago")
-    where.add_argument("--shift-by", type=_long, metavar="N", help="so many further, or back where negative")
-    where.add_argument("--from-file", metavar="FILE", help="a CSV file as --export writes it")
+    where.add_argument(
+        "--by-duration",
+        type=_duration,
+        metavar="PnDTnHnMnS",
+        help="reset to the first record since that long ago",
+    )
+    where.add_argument(
+        "--shift-by", type=_long, metavar="N", help="move the offset forward by N, or back if N is negative"
+    )
+    where.add_argument("--from-file", metavar="FILE", help="reset to the offsets in a CSV file that --export wrote")
     add_execute(parser)
     parser.add_argument(
-        "--export", action="store_true", help="write CSV: topic,partition,offset; the group first if several"
+        "--export",
+        action="store_true",
+        help="print CSV: topic,partition,offset; with several groups, the group comes first",
     )
 
 
 def add_ends(where: argparse._ActionsContainer) -> None:
     """--to-earliest, --to-latest."""
-    where.add_argument("--to-earliest", action="store_true", help="the start of the log")
-    where.add_argument("--to-latest", action="store_true", help="the end of the log")
+    where.add_argument("--to-earliest", action="store_true", help="reset to the start of the log")
+    where.add_argument("--to-latest", action="store_true", help="reset to the end of the log")
 
 
 def add_date_time(where: argparse._ActionsContainer) -> None:
     """--to-datetime."""
-    text = "the first record at or after 2026-01-31T13:00:00.000"
+    text = "reset to the first record at or after TIME: 2026-01-31T13:00:00.000"
     where.add_argument("--to-datetime", type=log_places.date_time, metavar="TIME", help=text)
 
 
 def add_execute(parser: argparse.ArgumentParser) -> None:
     """--dry-run, --execute."""
     act = parser.add_mutually_exclusive_group()
-    act.add_argument("--dry-run", action="store_true", help="only show the new offsets (the default)")
-    act.add_argument("--execute", action="store_true", help="do it")
+    act.add_argument("--dry-run", action="store_true", help="show the new offsets without setting them (the default)")
+    act.add_argument("--execute", action="store_true", help="set the new offsets")
 
 
 def _reset(arguments: argparse.Namespace, client: Client) -> int:

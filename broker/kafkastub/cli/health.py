@@ -20,17 +20,25 @@ def add_to(commands: Commands) -> None:
     """Add the command to the parser."""
     health = commands.add_parser(
         "health",
-        help="say whether a stub is up and has its topics",
-        description="Say whether a stub is up and has its topics: status 0 where it is and has, 1 where not.",
+        help="check whether a stub is running and has its topics",
+        description="Check whether a stub is running and has its topics. Exit status: 0 if so, 1 if not.",
     )
     health.set_defaults(run=_health)
     add_address_options(health, 3)
     health.add_argument(
-        "--bootstrap-server", metavar="HOST:PORT", help="ask the broker itself, of whatever kind, and no control port"
+        "--bootstrap-server",
+        metavar="HOST:PORT",
+        help="ask any broker over the Kafka protocol, instead of a control port",
     )
-    health.add_argument("--topic", action="append", default=[], metavar="NAME", help="a topic that has to be there")
     health.add_argument(
-        "--wait", type=seconds, default=0, metavar="SECONDS", help="ask again and again for so long (default: once)"
+        "--topic", action="append", default=[], metavar="NAME", help="topic that must exist; may be given several times"
+    )
+    health.add_argument(
+        "--wait",
+        type=seconds,
+        default=0,
+        metavar="SECONDS",
+        help="repeat the check for up to SECONDS seconds (default: check once)",
     )
 
 

@@ -22,16 +22,16 @@ if TYPE_CHECKING:
 _ADDED = ("throttle_time_ms", "text")
 """What the control port tells beside the columns of an export."""
 _FILTERS = (
-    ("api", "NAME", "an API's name, OffsetCommit"),
-    ("group", "GROUP", "named by the request"),
-    ("transactional-id", "ID", "of a transaction that the request is part of or asks about"),
-    ("producer-id", "N", "of such a transaction"),
-    ("topic", "TOPIC", "named by the request"),
-    ("client-id", "ID", "of the request"),
-    ("error", "ERROR", "in the answer, NOT_COORDINATOR"),
-    ("outcome", "OUTCOME", "reply, pending, no_reply, closed, refused or dropped"),
-    ("fault", "ID", "the fault that fired"),
-    ("since", "WHEN", "a sequence number, or broker time in ISO 8601 with a time zone"),
+    ("api", "NAME", "API: OffsetCommit"),
+    ("group", "GROUP", "group"),
+    ("transactional-id", "ID", "transactional id: part of its transaction, or about it"),
+    ("producer-id", "N", "producer id: part of its transaction, or about it"),
+    ("topic", "TOPIC", "topic"),
+    ("client-id", "ID", "client id"),
+    ("error", "ERROR", "error in the answer: NOT_COORDINATOR"),
+    ("outcome", "OUTCOME", "outcome: reply, pending, no_reply, closed, refused or dropped"),
+    ("fault", "ID", "fault: the id of the rule that fired"),
+    ("since", "WHEN", "sequence number or higher, or broker time (ISO 8601 with a time zone) or later"),
 )
 _SILENCE_SECONDS = 130
 """Of a stream in which a line comes every minute at least."""
@@ -39,22 +39,26 @@ _SILENCE_SECONDS = 130
 
 def add_to(commands: Commands) -> None:
     """Add the command to the parser."""
-    journal = commands.add_parser("journal", help="look at what a running stub was asked, and export it")
+    journal = commands.add_parser("journal", help="show and export the requests that a running stub has received")
     actions = journal.add_subparsers(required=True, metavar="ACTION")
     parser = action(actions, "tail", "show the newest requests", _tail)
-    parser.add_argument("-f", "--follow", action="store_true", help="go on with those that come, until interrupted")
-    parser.add_argument("-n", "--lines", type=positive, default=20, metavar="N", help="how many (default %(default)s)")
+    parser.add_argument("-f", "--follow", action="store_true", help="continue with new requests until interrupted")
+    parser.add_argument(
+        "-n", "--lines", type=positive, default=20, metavar="N", help="number of requests (default %(default)s)"
+    )
     _add_filters(parser)
     parser = action(actions, "export", "write the journal to a file", _export)
-    parser.add_argument("file", metavar="FILE", help="FILE.jsonl or FILE.parquet; - is JSON lines on standard output")
-    parser.add_argument("--frames", action="store_true", help="with the raw bytes")
-    parser.add_argument("--messages", action="store_true", help="with requests and answers field by field")
+    parser.add_argument(
+        "file", metavar="FILE", help="FILE.jsonl or FILE.parquet; - writes JSON lines to standard output"
+    )
+    parser.add_argument("--frames", action="store_true", help="include the raw bytes of requests and answers")
+    parser.add_argument("--messages", action="store_true", help="include requests and answers field by field")
     _add_filters(parser)
 
 
 def _add_filters(parser: argparse.ArgumentParser) -> None:
     for name, metavar, text in _FILTERS:
-        parser.add_argument(f"--{name}", metavar=metavar, help=f"only requests with it: {text}")
+        parser.add_argument(f"--{name}", metavar=metavar, help=f"only requests with this {text}")
 
 
 def _wanted(arguments: argparse.Namespace) -> dict[str, Any]:

@@ -32,26 +32,29 @@ def add_to(commands: Commands) -> None:
     """Add the command to the parser."""
     launcher = commands.add_parser(
         "launcher",
-        help="start and end stubs on request, for suites with a stub a test",
-        description="Start and end stubs as HTTP requests say, until standard input is closed, SIGTERM or SIGINT. One "
-        "line on standard output says where, and has the token that each request needs (docs/launcher.md).",
+        help="start and stop stubs on request over HTTP, for suites with one stub for each test",
+        description="Start and stop stubs on request over HTTP, until standard input is closed, SIGTERM or SIGINT. One "
+        "line on standard output has the URL, and the token that each request needs (docs/launcher.md).",
     )
     launcher.set_defaults(run=_launcher)
     launcher.add_argument(
-        "--host", type=host, default="127.0.0.1", help="address to listen on (default %(default)s, this machine alone)"
+        "--host", type=host, default="127.0.0.1", help="address to listen on (default %(default)s, this machine only)"
     )
     launcher.add_argument(
-        "--port", type=port, default=0, help="port to listen on, 0 for any free one (default %(default)s)"
+        "--port", type=port, default=0, help="port to listen on, 0 for any free port (default %(default)s)"
     )
     launcher.add_argument(
-        "--token", type=token, metavar="TOKEN", help="the token that requests need (default: a new one, in the line)"
+        "--token",
+        type=token,
+        metavar="TOKEN",
+        help="token that requests need (default: a new one, in the line on standard output)",
     )
     launcher.add_argument(
         "--most-stubs",
         type=_most,
         default=256,
         metavar="N",
-        help="how many stubs may run at a time (default %(default)s)",
+        help="limit of stubs that run at the same time (default %(default)s)",
     )
     add_log_options(launcher)
 

@@ -80,10 +80,10 @@ class GroupCommand(ABC):
 
     def _add_list(self, actions: Commands) -> None:
         parser = add_client_action(actions, "list", f"list {self.kind} groups", self.list_groups)
-        text = "show states, or only groups in these"
+        text = "also show the states; with STATE, list only groups in these states"
         parser.add_argument("--state", nargs="?", const="", metavar="STATE,…", help=text)
         if self.types:
-            text = "show types, or only groups of these"
+            text = "also show the types; with TYPE, list only groups of these types"
             parser.add_argument("--type", nargs="?", const="", metavar="TYPE,…", help=text)
 
     def _add_describe(self, actions: Commands) -> None:
@@ -94,7 +94,7 @@ class GroupCommand(ABC):
         part.add_argument("--offsets", action="store_true", help=offsets)
         part.add_argument("--members", action="store_true", help=members)
         part.add_argument("--state", action="store_true", help=state)
-        parser.add_argument("--verbose", action="store_true", help="more columns")
+        parser.add_argument("--verbose", action="store_true", help="show more columns")
 
     def add_delete(self, actions: Commands) -> argparse.ArgumentParser:
         """Add `delete`."""

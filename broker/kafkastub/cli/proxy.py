@@ -41,23 +41,23 @@ def add_to(commands: Commands) -> None:
     """Add the command to the parser."""
     proxy = commands.add_parser(
         "proxy",
-        help="faults, holds, chaos and the journal in front of a real cluster, until SIGTERM or SIGINT",
-        description="Pass everything on to a real cluster until SIGTERM or SIGINT: every node of it has a port here. "
-        "One line on standard output says when it answers (docs/proxy.md).",
+        help="run a proxy with faults, holds, chaos and a journal in front of a real cluster until SIGTERM or SIGINT",
+        description="Run a proxy in front of a real cluster until SIGTERM or SIGINT. Each node of the cluster has a "
+        "port here. One line on standard output says when the proxy is ready (docs/proxy.md).",
     )
     proxy.set_defaults(run=_proxy)
-    proxy.add_argument("--to", required=True, metavar="HOST:PORT,…", help="the cluster")
+    proxy.add_argument("--to", required=True, metavar="HOST:PORT,…", help="bootstrap servers of the cluster")
     proxy.add_argument(
         "--reach",
         action="append",
         default=[],
         metavar="HOST:PORT=HOST:PORT",
-        help="where a node is reached that says it is at the first address; may be given several times",
+        help="reach the node that advertises the first address at the second; may be given several times",
     )
     proxy.add_argument(
         "--command-config",
         metavar="FILE",
-        help="a properties file of a Kafka client: TLS to the cluster, and a login for what the proxy itself asks it",
+        help="properties file of a Kafka client: TLS to the cluster, and a login for the proxy's own requests",
     )
     proxy.add_argument(
         "--host", type=host, default="127.0.0.1", help="address to listen on, 0.0.0.0 for all (default %(default)s)"
@@ -66,44 +66,48 @@ def add_to(commands: Commands) -> None:
         "--port",
         type=port,
         default=9092,
-        help="port of the first node, the others' follow it; 0 for any free ones (default %(default)s)",
+        help="port of the first node; the others get the next ports; 0 for free ports (default %(default)s)",
     )
     proxy.add_argument(
-        "--advertised", metavar="HOST:PORT", help="what clients are told of the first node; the others' ports follow it"
+        "--advertised",
+        metavar="HOST:PORT",
+        help="address that the first node advertises; the others get the next ports",
     )
     proxy.add_argument(
         "--wait",
         type=seconds,
         default=0,
         metavar="SECONDS",
-        help="so long the cluster may take until it answers (default: none)",
+        help="seconds to wait for the cluster at the start (default %(default)s)",
     )
-    proxy.add_argument("--tls", action="store_true", help="clients speak TLS; certificates are made, or in --config")
+    proxy.add_argument(
+        "--tls", action="store_true", help="serve clients over TLS, with a generated certificate or that of --config"
+    )
     proxy.add_argument(
         "--config",
         metavar="KEY=VALUE",
         nargs="+",
         action="extend",
         default=[],
-        help="Kafka's ssl.… for --tls, as of a broker's listener",
+        help="ssl.… configuration for --tls, as of a Kafka listener",
     )
     add_watching_options(proxy)
     proxy.add_argument(
         "--journal-bytes",
         type=_size,
         metavar="SIZE",
-        help="how much of a --journal is kept, 500M or 20G; the oldest goes (default 1G)",
+        help="size limit of --journal, 500M or 20G; beyond it the oldest entries are deleted (default 1G)",
     )
     proxy.add_argument(
         "--keep-bytes",
         type=_size,
         metavar="SIZE",
-        help="of large requests and answers that faults, holds and chaos keep at a time (default 512M)",
+        help="memory limit for large requests and answers that faults, holds and chaos keep (default 512M)",
     )
     proxy.add_argument(
         "--hide-records",
         action="store_true",
-        help="the journal has of records how many there were, and neither keys nor values nor headers",
+        help="write only the number of records to the journal, without keys, values and headers",
     )
     add_end_option(proxy)
     add_log_options(proxy)

@@ -14,17 +14,29 @@ if TYPE_CHECKING:
 
 def add_to(commands: Commands) -> None:
     """Add the command to the parser."""
-    replay = commands.add_parser("replay", help="feed a journal to a fresh stub and tell what is answered otherwise")
+    replay = commands.add_parser("replay", help="replay a journal on a new stub and show the answers that differ")
     replay.set_defaults(run=_replay)
-    replay.add_argument("journal", metavar="JOURNAL", help="a directory that --journal wrote")
+    replay.add_argument("journal", metavar="JOURNAL", help="directory that --journal wrote")
     replay.add_argument(
         "--config", metavar="KEY=VALUE", nargs="+", action="extend", default=[], help="Kafka's broker configuration"
     )
-    replay.add_argument("--config-file", metavar="FILE", help="a server.properties")
-    replay.add_argument("--profile", choices=["kips", "kafka"], default="kips", help="(default %(default)s)")
-    replay.add_argument("--as-version", metavar="RELEASE", help="as this Apache Kafka release, 2.1 to 4.4")
+    replay.add_argument("--config-file", metavar="FILE", help="server.properties file")
     replay.add_argument(
-        "--topic", metavar="NAME:PARTITIONS", nargs="+", action="extend", default=[], help="topics of the start"
+        "--profile",
+        choices=["kips", "kafka"],
+        default="kips",
+        help="behave as the KIPs say, or as Kafka 4.x (default %(default)s)",
+    )
+    replay.add_argument(
+        "--as-version", metavar="RELEASE", help="have the API versions of this Apache Kafka release, 2.1 to 4.4"
+    )
+    replay.add_argument(
+        "--topic",
+        metavar="NAME:PARTITIONS",
+        nargs="+",
+        action="extend",
+        default=[],
+        help="create topics before the replay",
     )
 
 

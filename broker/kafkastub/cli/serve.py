@@ -43,27 +43,30 @@ def add_to(commands: Commands) -> None:
     serve = commands.add_parser(
         "serve",
         help="run a broker until SIGTERM or SIGINT",
-        description="Run a broker until SIGTERM or SIGINT. One line on standard output says when it answers.",
+        description="Run a broker until SIGTERM or SIGINT. One line on standard output says when it is ready.",
     )
     serve.set_defaults(run=_serve)
-    serve.add_argument("--host", type=host, help="address to listen on, 0.0.0.0 for all (default 127.0.0.1)")
-    serve.add_argument("--port", type=port, help="port to listen on, 0 for any free one (default 9092)")
+    serve.add_argument("--host", type=host, help="address to listen on, 0.0.0.0 for all addresses (default 127.0.0.1)")
+    serve.add_argument("--port", type=port, help="port to listen on, 0 for any free port (default 9092)")
     serve.add_argument(
-        "--advertised", metavar="HOST:PORT", help="what clients are told to connect to; NAME://HOST:PORT,… too"
+        "--advertised", metavar="HOST:PORT", help="address that clients connect to; also NAME://HOST:PORT,…"
     )
-    serve.add_argument("--nodes", type=_nodes, default=1, metavar="N", help="nodes of the cluster (default 1)")
-    serve.add_argument("--racks", nargs="+", default=[], metavar="RACK", help="their racks, dealt out in turn")
+    serve.add_argument("--nodes", type=_nodes, default=1, metavar="N", help="number of nodes, 1 to 100 (default 1)")
+    serve.add_argument("--racks", nargs="+", default=[], metavar="RACK", help="racks of the nodes, assigned in turn")
     serve.add_argument(
         "--config",
         metavar="KEY=VALUE",
         nargs="+",
         action="extend",
         default=[],
-        help="Kafka's broker configuration; wins over --config-file",
+        help="Kafka's broker configuration; overrides --config-file",
     )
-    serve.add_argument("--config-file", metavar="FILE", help="a server.properties")
+    serve.add_argument("--config-file", metavar="FILE", help="server.properties file")
     serve.add_argument(
-        "--profile", choices=["kips", "kafka"], default="kips", help="the KIPs, or Kafka 4.x (default %(default)s)"
+        "--profile",
+        choices=["kips", "kafka"],
+        default="kips",
+        help="behave as the KIPs say, or as Kafka 4.x (default %(default)s)",
     )
     serve.add_argument(
         "--topic",
@@ -71,37 +74,38 @@ def add_to(commands: Commands) -> None:
         nargs="+",
         action="extend",
         default=[],
-        help="create topics before the port answers",
+        help="create topics before the broker is ready",
     )
     serve.add_argument(
         "--as-version",
         metavar="RELEASE",
-        help="advertise and accept only what this Apache Kafka release has, 2.1 to 4.4 (docs/as-version.md)",
+        help="advertise and accept only the APIs of this Apache Kafka release, 2.1 to 4.4 (docs/as-version.md)",
     )
     serve.add_argument(
         "--data-dir",
         type=_data_dir,
         metavar="DIR",
-        help="keep everything there for the next run; see kafkastub.flush in --config",
+        help="keep all data in DIR for the next run; see kafkastub.flush in --config",
     )
     serve.add_argument(
         "--snapshot",
         metavar="FILE",
-        help="begin with what is in it (`kafkastub snapshot save`); a --data-dir with something in it goes on instead",
+        help="start from this snapshot (`kafkastub snapshot save`), unless --data-dir already has data",
     )
     add_watching_options(serve)
     serve.add_argument(
         "--registry-port",
         type=port,
         metavar="PORT",
-        help="serve a schema registry there, 0 for any free one (docs/registry.md); without it there is none",
+        help="serve a schema registry on this port, 0 for any free port (default: no registry; docs/registry.md)",
     )
     serve.add_argument(
         "--registry-host",
         type=host,
         default="127.0.0.1",
         metavar="HOST",
-        help="its address, 0.0.0.0 for all (default %(default)s); --control-allowed-hosts are its names, too",
+        help="address of the schema registry, 0.0.0.0 for all addresses (default %(default)s); "
+        "--control-allowed-hosts applies to it, too",
     )
     add_end_option(serve)
     add_log_options(serve)

@@ -20,44 +20,44 @@ if TYPE_CHECKING:
 
 def add_watching_options(parser: argparse.ArgumentParser) -> None:
     """Of faults, chaos, the journal and the control port."""
-    parser.add_argument("--faults", metavar="FILE", help="fault rules in YAML, there from the start (docs/faults.md)")
+    parser.add_argument("--faults", metavar="FILE", help="YAML file of fault rules to start with (docs/faults.md)")
     parser.add_argument(
         "--chaos",
         type=seed_and_level,
         metavar="SEED[:LEVEL]",
-        help="trouble that every correct client survives, level 1 to 3 (docs/chaos.md)",
+        help="random faults that every correct client survives, level 1 to 3 (default 1; docs/chaos.md)",
     )
     parser.add_argument(
-        "--journal", metavar="DIR", help="write every request and answer there, a new directory (docs/journal.md)"
+        "--journal", metavar="DIR", help="write every request and answer to DIR, which must be new (docs/journal.md)"
     )
     parser.add_argument(
         "--journal-entries",
         type=entries,
         metavar="N",
-        help="the newest so many are kept for the control port, which shows them (default 10000)",
+        help="number of newest requests that the control port keeps and shows (default 10000)",
     )
     parser.add_argument(
         "--control-port",
         type=port,
         metavar="PORT",
-        help="serve the HTTP control port there, 0 for any free one (docs/control.md); without it there is none",
+        help="serve the HTTP control port on this port, 0 for any free port (default: none; docs/control.md)",
     )
     parser.add_argument(
         "--control-host",
         type=host,
         default="127.0.0.1",
         metavar="HOST",
-        help="its address, 0.0.0.0 for all (default %(default)s)",
+        help="address of the control port, 0.0.0.0 for all addresses (default %(default)s)",
     )
     parser.add_argument(
         "--control-allowed-hosts",
         type=host_names,
         default=(),
         metavar="NAME,…",
-        help="names of the public DNS that it may be asked by, * for any; addresses, localhost and names without a dot "
-        "are good in any case (docs/control.md)",
+        help="public DNS names that requests to the control port may use, * for any; IP addresses, localhost and names "
+        "without a dot are always allowed (docs/control.md)",
     )
-    add_token_option(parser, "what whoever changes something there has to know: docs/control.md")
+    add_token_option(parser, "token that clients need to change anything through the control port, see docs/control.md")
 
 
 def add_log_options(parser: argparse.ArgumentParser) -> None:
@@ -66,13 +66,13 @@ def add_log_options(parser: argparse.ArgumentParser) -> None:
         "--log-format",
         choices=["console", "json"],
         default="console",
-        help="the form of log lines on standard error (default %(default)s)",
+        help="format of log lines on standard error (default %(default)s)",
     )
     parser.add_argument(
         "--log-level",
         choices=["debug", "info", "warning", "error"],
         default="info",
-        help="the least that is logged (default %(default)s)",
+        help="lowest level that is logged (default %(default)s)",
     )
 
 
@@ -81,7 +81,7 @@ def add_end_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--exit-with-stdin",
         action="store_true",
-        help="end when standard input is closed, as it is when the process that started this one has ended, however",
+        help="exit when standard input is closed, which happens whenever the parent process ends",
     )
 
 

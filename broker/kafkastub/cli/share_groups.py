@@ -28,14 +28,14 @@ _MEMBERS: Final = {"GROUP": 15, "CONSUMER-ID": 15, "HOST": 15, "CLIENT-ID": 15, 
 
 class _ShareGroups(GroupCommand):
     name = "share-groups"
-    help = "look at share groups of any broker, change where they start"
+    help = "list, describe and delete share groups of any broker, and change their start offsets"
     kind = "share"
     states = ("Empty", "Stable", "Dead")
     texts = (
-        "show where groups start, what is left, members or the state",
-        "where they start and how much is left (the default)",
-        "who is in the group",
-        "state and coordinator",
+        "show start offsets and lag, members, or the state of groups",
+        "show start offsets and lag (the default)",
+        "show the members",
+        "show state and coordinator",
     )
     client = "share_groups"
     tables: ClassVar = {
@@ -46,9 +46,9 @@ class _ShareGroups(GroupCommand):
     without = ("instance_id",)
 
     def add_more(self, actions: Commands) -> None:
-        text = "forget topics in a group without members"
+        text = "delete the offsets of topics in a group without members"
         offsets = add_of_one(actions, "delete-offsets", text, _delete_offsets)
-        offsets.add_argument("--topic", required=True, action="append", metavar="TOPIC", help="a topic")
+        offsets.add_argument("--topic", required=True, action="append", metavar="TOPIC", help="topic name")
         _add_reset(actions)
 
     def offsets(self, client: Client, group: Group) -> list[Row]:
@@ -127,11 +127,16 @@ def _delete_offsets(arguments: argparse.Namespace, client: Client) -> int:
 
 
 def _add_reset(actions: Commands) -> None:
-    text = "let a group without members start elsewhere; only shows it without --execute"
+    text = "reset the start offsets of a group without members; changes nothing without --execute"
     parser = add_of_one(actions, "reset-offsets", text, _reset)
     topics = parser.add_mutually_exclusive_group(required=True)
-    topics.add_argument("--topic", action="append", metavar="TOPIC[:0,1]", help="a topic, or some of its partitions")
-    topics.add_argument("--all-topics", action="store_true", help="whatever the group has read of")
+    topics.add_argument(
+        "--topic",
+        action="append",
+        metavar="TOPIC[:0,1]",
+        help="topic, or some of its partitions; may be given several times",
+    )
+    topics.add_argument("--all-topics", action="store_true", help="all topics that the group has read")
     where = parser.add_mutually_exclusive_group(required=True)
     add_ends(where)
     add_date_time(where)

@@ -24,18 +24,18 @@ _COLUMNS: Final = {"ID": 24, "BROKER TIME": 26, "TOPICS": 8, "RECORDS": 0}
 
 def add_to(commands: Commands) -> None:
     """Add the command to the parser."""
-    snapshot = commands.add_parser("snapshot", help="keep a stub's state, and put it back")
+    snapshot = commands.add_parser("snapshot", help="take, save and restore snapshots of a stub's state")
     actions = snapshot.add_subparsers(required=True, metavar="ACTION")
-    action(actions, "list", "show the snapshots that are kept", _list)
-    parser = action(actions, "take", "keep the state as it is now", _take)
-    parser.add_argument("id", nargs="?", metavar="ID", help="what to call it (default snapshot-1, snapshot-2 …)")
-    parser = action(actions, "restore", "be what a snapshot or a file was taken of; clients are disconnected", _restore)
-    parser.add_argument("what", metavar="ID|FILE", help="a snapshot that is kept, or the path of a file")
-    parser = action(actions, "save", "write the state as it is now, or a snapshot, to a file", _save)
-    parser.add_argument("file", metavar="FILE", help="for `kafkastub serve --snapshot FILE`")
-    parser.add_argument("--id", metavar="ID", help="a snapshot that is kept, instead of the state as it is now")
-    parser = action(actions, "delete", "keep a snapshot no more", _delete)
-    parser.add_argument("id", metavar="ID")
+    action(actions, "list", "list the snapshots in the stub's memory", _list)
+    parser = action(actions, "take", "take a snapshot of the present state", _take)
+    parser.add_argument("id", nargs="?", metavar="ID", help="id of the snapshot (default snapshot-1, snapshot-2 …)")
+    parser = action(actions, "restore", "restore a snapshot or a file; this disconnects all clients", _restore)
+    parser.add_argument("what", metavar="ID|FILE", help="id of a snapshot, or the path of a file")
+    parser = action(actions, "save", "write the present state, or a snapshot, to a file", _save)
+    parser.add_argument("file", metavar="FILE", help="file to write, for `kafkastub serve --snapshot FILE`")
+    parser.add_argument("--id", metavar="ID", help="write this snapshot instead of the present state")
+    parser = action(actions, "delete", "delete a snapshot", _delete)
+    parser.add_argument("id", metavar="ID", help="id of the snapshot")
 
 
 def _path(snapshot_id: str, behind: str = "") -> str:

@@ -31,14 +31,14 @@ _MEMBERS: Final = {
 
 class _StreamsGroups(GroupCommand):
     name = "streams-groups"
-    help = "look at groups of Kafka Streams of any broker, change them"
+    help = "list, describe and delete groups of Kafka Streams of any broker, and change their offsets"
     kind = "streams"
     states = ("Empty", "NotReady", "Stable", "Assigning", "Reconciling", "Dead")
     texts = (
-        "show offsets and lag, members with their tasks, or the state",
-        "offsets and lag of what members read (the default)",
-        "who is in the group, and their tasks",
-        "state and coordinator",
+        "show offsets and lag, members with their tasks, or the state of groups",
+        "show offsets and lag of the topics that members read (the default)",
+        "show the members and their tasks",
+        "show state and coordinator",
     )
     client = "streams_groups"
     tables: ClassVar = {
@@ -54,13 +54,15 @@ class _StreamsGroups(GroupCommand):
 
     def add_delete(self, actions: Commands) -> argparse.ArgumentParser:
         parser = super().add_delete(actions)
-        parser.add_argument("--delete-all-internal-topics", action="store_true", help="and the topics of their own")
+        parser.add_argument(
+            "--delete-all-internal-topics", action="store_true", help="also delete the internal topics of the groups"
+        )
         return parser
 
     def add_more(self, actions: Commands) -> None:
         offsets = add_of_one(actions, "delete-offsets", "delete offsets of a group", _delete_offsets)
         scope = offsets.add_mutually_exclusive_group(required=True)
-        text = "a source topic, or some of its partitions"
+        text = "source topic, or some of its partitions; may be given several times"
         scope.add_argument("--input-topic", dest="topic", action="append", metavar="TOPIC[:0,1]", help=text)
         scope.add_argument("--all-input-topics", dest="all_topics", action="store_true", help="all source topics")
         from kafkastub.cli import streams_groups_reset

@@ -21,18 +21,22 @@ _WIDTHS = (30, 30, 10, 15)
 
 def add_to(actions: Commands) -> None:
     """Add the action to the parser."""
-    text = "move the offsets of groups without members, delete their own topics"
+    text = "reset the offsets of groups without members, and delete their internal topics"
     parser = add_client_action(actions, "reset-offsets", text, _reset)
     add_scope(parser, "streams")
     scope = parser.add_mutually_exclusive_group()
-    text = "a source topic, or some of its partitions"
+    text = "source topic, or some of its partitions; may be given several times"
     scope.add_argument("--input-topic", dest="topic", action="append", metavar="TOPIC[:0,1]", help=text)
     scope.add_argument("--all-input-topics", dest="all_topics", action="store_true", help="all source topics")
     add_scenarios(parser)
     own = parser.add_mutually_exclusive_group()
-    text = "with --execute: delete a topic of the group's own; may be given several times"
+    text = "with --execute: delete this internal topic of the group; may be given several times"
     own.add_argument("--delete-internal-topic", action="append", default=[], metavar="TOPIC", help=text)
-    own.add_argument("--delete-all-internal-topics", action="store_true", help="with --execute: delete all of them")
+    own.add_argument(
+        "--delete-all-internal-topics",
+        action="store_true",
+        help="with --execute: delete all internal topics of the group",
+    )
 
 
 def _reset(arguments: argparse.Namespace, client: Client) -> int:

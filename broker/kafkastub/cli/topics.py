@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 _REPORTS = (
     ("under_replicated_partitions", "only partitions whose replicas are not all in sync"),
-    ("unavailable_partitions", "only partitions without a living leader"),
+    ("unavailable_partitions", "only partitions without a leader that is alive"),
     ("under_min_isr_partitions", "only partitions with fewer replicas in sync than min.insync.replicas"),
-    ("at_min_isr_partitions", "only partitions with just min.insync.replicas in sync"),
+    ("at_min_isr_partitions", "only partitions with exactly min.insync.replicas replicas in sync"),
 )
 _MINIMUM = "min.insync.replicas"
 _COLLISION = (
@@ -36,21 +36,29 @@ _COLLISION = (
 
 def add_to(commands: Commands) -> None:
     """Add the command to the parser."""
-    topics = commands.add_parser("topics", help="look at topics of any broker, create, alter and delete them")
+    topics = commands.add_parser("topics", help="list, describe, create, alter and delete topics of any broker")
     actions = topics.add_subparsers(required=True, metavar="ACTION")
     parser = _action(actions, "list", "list topics", _list)
-    parser.add_argument("--topic", metavar="REGEX", help="only topics whose whole name matches")
-    parser.add_argument("--exclude-internal", action="store_true", help="without __consumer_offsets and the like")
+    parser.add_argument("--topic", metavar="REGEX", help="only topics whose whole name matches the regular expression")
+    parser.add_argument(
+        "--exclude-internal", action="store_true", help="leave out internal topics such as __consumer_offsets"
+    )
     _add_create(actions)
     _add_describe(actions)
-    parser = _action(actions, "alter", "give topics more partitions", _alter)
-    parser.add_argument("--topic", required=True, metavar="REGEX", help="the topics")
-    parser.add_argument("--partitions", required=True, type=int, metavar="N", help="how many they shall have")
-    parser.add_argument("--replica-assignment", type=_assignment, metavar="1:2,2:3", help="brokers of every partition")
-    parser.add_argument("--if-exists", action="store_true", help="no error where there is no such topic")
+    parser = _action(actions, "alter", "increase the number of partitions of topics", _alter)
+    parser.add_argument(
+        "--topic", required=True, metavar="REGEX", help="regular expression for the names of the topics"
+    )
+    parser.add_argument("--partitions", required=True, type=int, metavar="N", help="new number of partitions")
+    parser.add_argument(
+        "--replica-assignment", type=_assignment, metavar="1:2,2:3", help="brokers of the replicas, for every partition"
+    )
+    parser.add_argument("--if-exists", action="store_true", help="succeed if there is no such topic")
     parser = _action(actions, "delete", "delete topics", _delete)
-    parser.add_argument("--topic", required=True, metavar="REGEX", help="the topics")
-    parser.add_argument("--if-exists", action="store_true", help="no error where there is no such topic")
+    parser.add_argument(
+        "--topic", required=True, metavar="REGEX", help="regular expression for the names of the topics"
+    )
+    parser.add_argument("--if-exists", action="store_true", help="succeed if there is no such topic")
 
 
 def _action(
@@ -61,25 +69,45 @@ def _action(
 
 def _add_create(actions: Commands) -> None:
     parser = _action(actions, "create", "create a topic", _create)
-    parser.add_argument("--topic", required=True, metavar="NAME", help="its name")
-    parser.add_argument("--partitions", type=int, metavar="N", help="how many partitions (default: the broker's)")
-    parser.add_argument("--replication-factor", type=int, metavar="N", help="copies of each (default: the broker's)")
-    parser.add_argument("--replica-assignment", type=_assignment, metavar="1:2,2:3", help="brokers of each partition")
-    parser.add_argument("--config", action="append", default=[], metavar="KEY=VALUE", help="a setting of the topic")
-    parser.add_argument("--if-not-exists", action="store_true", help="no error where it exists")
+    parser.add_argument("--topic", required=True, metavar="NAME", help="name of the topic")
+    parser.add_argument(
+        "--partitions", type=int, metavar="N", help="number of partitions (default: the broker's num.partitions)"
+    )
+    parser.add_argument(
+        "--replication-factor", type=int, metavar="N", help="replicas of each partition (default: the broker's)"
+    )
+    parser.add_argument(
+        "--replica-assignment", type=_assignment, metavar="1:2,2:3", help="brokers of the replicas, for each partition"
+    )
+    parser.add_argument(
+        "--config",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="configuration of the topic; may be given several times",
+    )
+    parser.add_argument("--if-not-exists", action="store_true", help="succeed if the topic exists")
 
 
 def _add_describe(actions: Commands) -> None:
-    parser = _action(actions, "describe", "show partitions, leaders and settings of topics", _describe)
-    parser.add_argument("--topic", metavar="REGEX", help="only topics whose whole name matches")
-    parser.add_argument("--topic-id", metavar="ID", help="the topic with this id")
-    parser.add_argument("--if-exists", action="store_true", help="no error where there is no such topic")
-    parser.add_argument("--exclude-internal", action="store_true", help="without __consumer_offsets and the like")
+    parser = _action(actions, "describe", "show partitions, leaders and configurations of topics", _describe)
+    parser.add_argument("--topic", metavar="REGEX", help="only topics whose whole name matches the regular expression")
+    parser.add_argument("--topic-id", metavar="ID", help="only the topic with this id")
+    parser.add_argument("--if-exists", action="store_true", help="succeed if there is no such topic")
     parser.add_argument(
-        "--partition-size-limit-per-response", type=positive, default=2000, metavar="N", help="page size"
+        "--exclude-internal", action="store_true", help="leave out internal topics such as __consumer_offsets"
+    )
+    parser.add_argument(
+        "--partition-size-limit-per-response",
+        type=positive,
+        default=2000,
+        metavar="N",
+        help="partitions in one response (default %(default)s)",
     )
     only = parser.add_mutually_exclusive_group()
-    only.add_argument("--topics-with-overrides", action="store_true", help="only topics with settings of their own")
+    only.add_argument(
+        "--topics-with-overrides", action="store_true", help="only topics with a configuration of their own"
+    )
     for name, text in _REPORTS:
         only.add_argument("--" + name.replace("_", "-"), action="store_true", help=text)
 

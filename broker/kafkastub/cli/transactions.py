@@ -31,32 +31,49 @@ _NONE: Final = "None"
 
 def add_to(commands: Commands) -> None:
     """Add the command to the parser."""
-    transactions = commands.add_parser("transactions", help="look at transactions of any broker, end hanging ones")
+    transactions = commands.add_parser(
+        "transactions", help="list and describe transactions of any broker, and end hanging ones"
+    )
     actions = transactions.add_subparsers(required=True, metavar="ACTION")
     parser = add_client_action(actions, "list", "list transactional ids and their states", _list)
     parser.add_argument(
-        "--duration-filter", type=int, metavar="MS", help="only transactions that have been open for longer"
+        "--duration-filter",
+        type=int,
+        metavar="MS",
+        help="only transactions that have been open for more than MS milliseconds",
     )
-    parser.add_argument("--transactional-id-pattern", metavar="REGEX", help="only ids that match (of RE2, KIP-1152)")
-    parser.add_argument("--state", action="append", choices=STATES, metavar="STATE", help="only those in that state")
-    parser.add_argument("--producer-id", action="append", type=int, metavar="N", help="only those of that producer")
+    parser.add_argument(
+        "--transactional-id-pattern", metavar="REGEX", help="only ids that match the expression (RE2 syntax, KIP-1152)"
+    )
+    parser.add_argument(
+        "--state",
+        action="append",
+        choices=STATES,
+        metavar="STATE",
+        help="only transactions in this state; may be given several times",
+    )
+    parser.add_argument(
+        "--producer-id",
+        action="append",
+        type=int,
+        metavar="N",
+        help="only transactions of this producer; may be given several times",
+    )
     parser = add_client_action(actions, "describe", "show the transaction of a transactional id", _describe)
     _add_transactional_id(parser)
     parser = add_client_action(actions, "describe-producers", "show the producers of a partition", _describe_producers)
     _add_partition(parser, required=True)
-    parser.add_argument("--broker-id", type=int, metavar="ID", help="as that broker knows them, and not the leader")
+    parser.add_argument("--broker-id", type=int, metavar="ID", help="ask this broker instead of the leader")
     _add_abort(actions)
-    parser = add_client_action(
-        actions, "find-hanging", "find transactions that no coordinator is going to end", _find_hanging
-    )
+    parser = add_client_action(actions, "find-hanging", "find transactions that no coordinator will end", _find_hanging)
     _add_partition(parser, required=False)
-    parser.add_argument("--broker-id", type=int, metavar="ID", help="only partitions with a replica there")
+    parser.add_argument("--broker-id", type=int, metavar="ID", help="only partitions with a replica on this broker")
     parser.add_argument(
         "--max-transaction-timeout",
         type=_minutes,
         default=_DEFAULT_MINUTES,
         metavar="MINUTES",
-        help="only transactions that have been open for longer (default %(default)s)",
+        help="only transactions that have been open for more than MINUTES minutes (default %(default)s)",
     )
     parser = add_client_action(
         actions, "force-terminate", "end the transaction of an id and fence its producer", _terminate
@@ -65,21 +82,23 @@ def add_to(commands: Commands) -> None:
 
 
 def _add_transactional_id(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--transactional-id", required=True, metavar="ID", help="the transactional id")
+    parser.add_argument("--transactional-id", required=True, metavar="ID", help="transactional id")
 
 
 def _add_partition(parser: argparse.ArgumentParser, required: bool) -> None:
-    parser.add_argument("--topic", required=required, metavar="TOPIC", help="a topic")
-    parser.add_argument("--partition", required=required, type=_index, metavar="N", help="one of its partitions")
+    parser.add_argument("--topic", required=required, metavar="TOPIC", help="topic name")
+    parser.add_argument("--partition", required=required, type=_index, metavar="N", help="partition of the topic")
 
 
 def _add_abort(actions: Commands) -> None:
     parser = add_client_action(actions, "abort", "end a hanging transaction in one partition", _abort)
     _add_partition(parser, required=True)
-    parser.add_argument("--start-offset", type=int, metavar="OFFSET", help="where the transaction begins")
-    parser.add_argument("--producer-id", type=int, metavar="N", help="its producer, for brokers before 3.0")
-    parser.add_argument("--producer-epoch", type=int, metavar="N", help="the producer's epoch, likewise")
-    parser.add_argument("--coordinator-epoch", type=int, metavar="N", help="the coordinator's epoch, likewise")
+    parser.add_argument("--start-offset", type=int, metavar="OFFSET", help="offset at which the transaction begins")
+    parser.add_argument(
+        "--producer-id", type=int, metavar="N", help="producer id of the transaction, for brokers before 3.0"
+    )
+    parser.add_argument("--producer-epoch", type=int, metavar="N", help="producer epoch, for brokers before 3.0")
+    parser.add_argument("--coordinator-epoch", type=int, metavar="N", help="coordinator epoch, for brokers before 3.0")
 
 
 def _index(text: str) -> int:

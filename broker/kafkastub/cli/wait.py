@@ -32,48 +32,72 @@ def add_to(commands: Commands) -> None:
     """Add the command to the parser."""
     wait = commands.add_parser("wait", help="wait for a topic, records, a group, a request, quiet …")
     actions = wait.add_subparsers(required=True, metavar="WHAT")
-    parser = _action(actions, "topic", "a topic, and what is in it", _topic)
+    parser = _action(actions, "topic", "a topic, and for its records", _topic)
     parser.add_argument("name", metavar="TOPIC")
-    parser.add_argument("--partitions", type=int, metavar="N", help="it has so many at least")
-    parser.add_argument("--records", type=int, metavar="N", help="it has so many records at least, that match the rest")
-    parser.add_argument("--key", metavar="TEXT", help="with --records: of this key")
-    parser.add_argument("--contains", metavar="TEXT", help="with --records: whose value has this text in it")
-    parser.add_argument("--isolation", choices=("read_uncommitted", "read_committed"), help="with --records")
-    parser = _action(actions, "group", "a group in a state, with so many members, or a small lag", _group)
+    parser.add_argument("--partitions", type=int, metavar="N", help="at least N partitions")
+    parser.add_argument("--records", type=int, metavar="N", help="at least N records that match the other options")
+    parser.add_argument("--key", metavar="TEXT", help="with --records: only records with this key")
+    parser.add_argument(
+        "--contains", metavar="TEXT", help="with --records: only records whose value contains this text"
+    )
+    parser.add_argument(
+        "--isolation", choices=("read_uncommitted", "read_committed"), help="with --records: isolation level"
+    )
+    parser = _action(actions, "group", "a group: for its state, the number of its members, or a small lag", _group)
     parser.add_argument("name", metavar="GROUP")
-    parser.add_argument("--state", metavar="STATE", help="Stable, Empty, Dead …")
-    parser.add_argument("--members", type=int, metavar="N", help="it has so many")
-    parser.add_argument("--lag", type=int, metavar="N", help="it is behind by so many records of a partition at most")
-    parser.add_argument("--topic", metavar="TOPIC", help="with --lag: of this topic alone")
-    parser = _action(actions, "assigned", "members of a group that have exactly these partitions", _assigned)
+    parser.add_argument("--state", metavar="STATE", help="state of the group: Stable, Empty, Dead …")
+    parser.add_argument("--members", type=int, metavar="N", help="exactly N members")
+    parser.add_argument("--lag", type=int, metavar="N", help="a lag of at most N records in each partition")
+    parser.add_argument("--topic", metavar="TOPIC", help="with --lag: only this topic")
+    parser = _action(actions, "assigned", "members of a group to have exactly these partitions", _assigned)
     parser.add_argument("name", metavar="GROUP")
-    parser.add_argument("members", metavar="MEMBER=TOPIC:N,…", nargs="+", type=_member, help="one=orders:0,orders:1")
-    parser = _action(actions, "share-group", "records of a share group: all done with, or with its members", _share)
+    parser.add_argument(
+        "members",
+        metavar="MEMBER=TOPIC:N,…",
+        nargs="+",
+        type=_member,
+        help="member and its partitions: one=orders:0,orders:1",
+    )
+    parser = _action(
+        actions, "share-group", "records of a share group: all of them done, or acquired by members", _share
+    )
     parser.add_argument("name", metavar="GROUP")
-    parser.add_argument("--lag", type=int, metavar="N", help="of every partition so many are not done with at most")
-    parser.add_argument("--acquired", type=int, metavar="N", help="members have so many at least")
-    parser.add_argument("--held", type=int, metavar="N", help="the acknowledgements of so many are held at least")
-    parser.add_argument("--topic", metavar="TOPIC", help="of this topic alone")
-    text = "a streams group whose tasks are all worked on, or that members have these of"
+    parser.add_argument("--lag", type=int, metavar="N", help="at most N records of each partition not done")
+    parser.add_argument("--acquired", type=int, metavar="N", help="at least N records acquired by members")
+    parser.add_argument("--held", type=int, metavar="N", help="held acknowledgements of at least N records")
+    parser.add_argument("--topic", metavar="TOPIC", help="only this topic")
+    text = "a streams group: for all of its tasks to be running, or for members to have these tasks"
     parser = _action(actions, "streams-group", text, _streams)
     parser.add_argument("name", metavar="GROUP")
-    parser.add_argument("active", metavar="MEMBER=SUBTOPOLOGY:N,…", nargs="*", type=_tasks, help="one=0:0,0:1")
-    text = "it lacks this: MISSING_SOURCE_TOPICS …"
+    parser.add_argument(
+        "active",
+        metavar="MEMBER=SUBTOPOLOGY:N,…",
+        nargs="*",
+        type=_tasks,
+        help="member and its active tasks: one=0:0,0:1",
+    )
+    text = "status of the group: MISSING_SOURCE_TOPICS …"
     parser.add_argument("--status", metavar="STATUS", help=text)
-    parser.add_argument("--members", type=int, metavar="N", help="so many, who work on them")
+    parser.add_argument("--members", type=int, metavar="N", help="exactly N members that run the tasks")
     parser = _action(actions, "transaction", "a transactional id in a state", _transaction)
     parser.add_argument("name", metavar="ID")
-    parser.add_argument("--state", metavar="STATE", required=True, help="CompleteCommit, Ongoing, Dead …")
+    parser.add_argument(
+        "--state", metavar="STATE", required=True, help="state of the transaction: CompleteCommit, Ongoing, Dead …"
+    )
     parser = _action(actions, "request", "an answered request that matches", _request)
     for name in ("api", "group", "topic", "client-id", "error", "fault", "transactional-id", "since"):
-        parser.add_argument(f"--{name}", metavar="TEXT", help="as in `kafkastub journal`")
-    parser = _action(actions, "fault", "a fault that was met, or holds requests", _fault)
+        parser.add_argument(f"--{name}", metavar="TEXT", help="as in `kafkastub journal tail`")
+    parser = _action(actions, "fault", "a fault rule to fire, or to hold requests", _fault)
     parser.add_argument("name", metavar="FAULT_ID")
-    parser.add_argument("--hits", type=int, metavar="N", help="so often (default 1)")
-    parser.add_argument("--held", type=int, metavar="N", help="so many are held")
-    parser = _action(actions, "quiet", "nobody who asks for anything, but what clients always ask", _quiet)
-    parser.add_argument("--seconds", type=float, default=0.2, metavar="SECONDS", help="for so long (default 0.2)")
-    parser.add_argument("--ignoring", action="append", metavar="API", help="an API that does not count")
+    parser.add_argument("--hits", type=int, metavar="N", help="at least N hits (default 1)")
+    parser.add_argument("--held", type=int, metavar="N", help="at least N requests held")
+    parser = _action(actions, "quiet", "quiet: no requests, except those that clients always send", _quiet)
+    parser.add_argument(
+        "--seconds", type=float, default=0.2, metavar="SECONDS", help="seconds without such requests (default 0.2)"
+    )
+    parser.add_argument(
+        "--ignoring", action="append", metavar="API", help="API whose requests do not count; may be given several times"
+    )
 
 
 def _action(
@@ -89,7 +113,7 @@ def _action(
 
     parser = add_action(actions, name, f"wait for {text}")
     parser.set_defaults(run=printing(run))
-    add_address_options(parser, 5, "how long to wait")
+    add_address_options(parser, 5, "seconds to wait")
     add_output_option(parser)
     return parser
 

@@ -157,6 +157,16 @@ _ALL: Final = (
         "G0",
     ),
     Guarantee(
+        "weak_acks", "producers", False,
+        "A producer that writes to a replicated topic waits for all in-sync replicas (acks=all). A topic may be meant "
+        "for records that can be lost, so the checker reports it as a notice.",
+        "Reported once for each client and topic, and only if the checker saw how many replicas the topic has.",
+        "`acks=all`, which is the default; `enable.idempotence=true` needs it.",
+        "`acks=all`, which is the default (also called `request.required.acks`).",
+        "Leave `RequiredAcks` out: all in-sync replicas are the default.",
+        "lost write",
+    ),
+    Guarantee(
         "fenced_goes_on", "producers", True,
         "A producer sends no more work after a fencing error (INVALID_PRODUCER_EPOCH, PRODUCER_FENCED).",
         "Requests under way at the time of the error do not count, and neither does an abort.",

@@ -23,6 +23,7 @@ from kafkastub.guarantees.events import (
     PositionsRead,
     Produced,
     ProducerGiven,
+    Replicated,
     ShareAcknowledged,
     ShareGiven,
     Spoke,
@@ -61,6 +62,7 @@ class Checker:
         )  # fmt: skip
         handlers: dict[type[Event], tuple[Callable[[Any], None], ...]] = {
             Produced: (producers.produced, transactions.produced),
+            Replicated: (producers.replicated,),
             Fetched: (consumers.fetched, transactions.fetched),
             Joined: (ownership.joined,),
             Assigned: (ownership.assigned,),
@@ -88,6 +90,7 @@ class Checker:
     def _deleted(self, event: TopicsDeleted) -> None:
         """What comes under the same name is another topic."""
         for name in event.topics:
+            self._producers.deleted(name)
             for partition in [one for one in self._state.logs if one[0] == name]:
                 del self._state.logs[partition]
             for group in self._state.groups.values():

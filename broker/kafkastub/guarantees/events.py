@@ -71,6 +71,14 @@ class Produced(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class Replicated(Event):
+    """A client learnt how many replicas the partitions of a topic have, at least one of them more than one."""
+
+    topic: str
+    replicas: int
+
+
+@dataclass(frozen=True, slots=True)
 class Fetched(Event):
     """An answer carried `asked` to `end` of a partition, or nothing where they are the same."""
 

@@ -28,6 +28,9 @@ _LEAST_OF_AN_ENTRY: Final = 256
 """Bytes that an entry counts for at least: what Python needs for it."""
 _ASKED_FOR: Final = frozenset(key.to_bytes(2) for key in READ if key not in (ApiKey.METADATA, ApiKey.CREATE_TOPICS))
 """APIs, as requests begin; names of topics are known without these."""
+_METADATA: Final = ApiKey.METADATA.to_bytes(2)
+_LARGE: Final = 4 << 10
+"""Bytes of an answer to Metadata that is not read for its replicas: it names more than one client writes to."""
 Unit = tuple[int, Any]
 """A sequence number, and a list like `Raw` or a tuple like `Run`."""
 
@@ -70,7 +73,11 @@ class Follower:
             if type(unit) is list:
                 if unit[8] is not Outcome.PENDING:
                     found.append(one)
-            elif unit[8] > 1 or unit[0][unit[1] + 4 : unit[1] + 6] in _ASKED_FOR:
+            elif (
+                unit[8] > 1
+                or (key := unit[0][unit[1] + 4 : unit[1] + 6]) in _ASKED_FOR
+                or (key == _METADATA and _size(unit) < _LARGE)
+            ):
                 found.append(one)
         self._next = self._ring.total
         if not found:

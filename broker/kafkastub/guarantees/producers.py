@@ -1,4 +1,4 @@
-"""What is sent: refused and given up, sent twice, out of order, fenced and goes on."""
+"""What is sent: refused and given up, sent twice, out of order, with too few acks, fenced and goes on."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from kafkastub.guarantees.events import At, Client, Partition, Produced
+from kafkastub.guarantees.events import At, Client, Partition, Produced, Replicated
 from kafkastub.guarantees.findings import Finding, error_name, found
 from kafkastub.guarantees.state import State
 from kafkawire.errors import ErrorCode
@@ -58,6 +58,10 @@ class Producers:
         """What a connection wrote last to a topic."""
         self._fenced: dict[tuple[int, int], tuple[At, int]] = {}
         self._told: set[tuple[int, int]] = set()
+        self._replicas: dict[str, int] = {}
+        """Of topics that have more than one."""
+        self._weak: set[tuple[str, str]] = set()
+        """Clients and topics that `weak_acks` has named."""
         self.found: list[Finding] = []
         self.batches = 0
 
@@ -68,6 +72,8 @@ class Producers:
         waiting = self._open.get(event.partition)
         count = event.batch.end - event.batch.first
         accepted = event.error == 0 and event.base_offset >= 0
+        if self._replicas and event.acks in (0, 1):
+            self._acks(event)
         if accepted:
             base = event.base_offset
             if waiting:
@@ -83,6 +89,27 @@ class Producers:
                 self._strike(event)
         elif event.acks != 0:
             self._keep(event, log.end, count)
+
+    def replicated(self, event: Replicated) -> None:
+        if len(self._replicas) < _MOST:
+            self._replicas[event.topic] = event.replicas
+
+    def deleted(self, topic: str) -> None:
+        """What comes under the same name is another topic."""
+        self._replicas.pop(topic, None)
+
+    def _acks(self, event: Produced) -> None:
+        topic, client = event.partition[0], event.client.client_id
+        replicas = self._replicas.get(topic)
+        if replicas is None or (client, topic) in self._weak or len(self._weak) >= _MOST:
+            return
+        self._weak.add((client, topic))
+        until = "none of them has" if event.acks == 0 else "one of them has"
+        cause = (
+            f"client {client!r} wrote with acks={event.acks} to a topic with {replicas} replicas: a record counts as "
+            f"written when {until} it, and is lost if that node fails"
+        )
+        self.found.append(found("weak_acks", cause, event.at, partition=event.partition))
 
     def _keep(self, event: Produced, end: int, count: int) -> None:
         """It was refused, or there was no answer."""

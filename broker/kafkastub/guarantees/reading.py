@@ -6,7 +6,7 @@ import struct
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from kafkastub.guarantees.events import At, Batch, Client, Event, Fetched, Produced
+from kafkastub.guarantees.events import At, Batch, Client, Event, Fetched, Produced, Replicated
 from kafkastub.guarantees.reading_groups import GROUPS
 from kafkastub.guarantees.reading_transactions import TRANSACTIONS
 from kafkastub.journal.extract import TopicName
@@ -42,6 +42,8 @@ class Reader:
     def __init__(self, topic_name: TopicName) -> None:
         self._topic_name = topic_name
         self._names: dict[bytes, str] = {}
+        self._replicas: dict[str, int] = {}
+        """Of topics that have more than one, as they were told last."""
         """Topic ids that answers to Metadata and CreateTopics have told."""
         self._asked: dict[tuple[int, int], dict[tuple[str, int], int]] = {}
         """What fetch sessions ask for, by node, session id and partition."""
@@ -75,7 +77,7 @@ class Reader:
         except (KeyError, MalformedMessage, ValueError):
             return
         if key == ApiKey.METADATA or key == ApiKey.CREATE_TOPICS:
-            self._learn(answer)
+            yield from self._learn(sequence, raw, answer)
             return
         self.requests += 1
         ended = raw.started if raw.ended is None else raw.ended
@@ -109,11 +111,22 @@ class Reader:
             return None
         return self._topic_name(topic_id) or self._names.get(topic_id)
 
-    def _learn(self, answer: Any) -> None:
+    def _learn(self, sequence: int, raw: Raw, answer: Any) -> Iterator[Event]:
+        """What an answer to Metadata or CreateTopics tells of topics."""
         for topic in getattr(answer, "topics", None) or ():
             topic_id = getattr(topic, "topic_id", ZERO_UUID)
             if topic_id != ZERO_UUID and topic.name and len(self._names) < _MOST_NAMES:
                 self._names[topic_id] = topic.name
+            partitions = getattr(topic, "partitions", None) or ()
+            replicas = max((len(one.replica_nodes) for one in partitions), default=0)
+            replicas = max(replicas, getattr(topic, "replication_factor", 0))
+            if topic.name and replicas > 1 and self._replicas.get(topic.name) != replicas:
+                if len(self._replicas) < _MOST_NAMES:
+                    self._replicas[topic.name] = replicas
+                ended = raw.started if raw.ended is None else raw.ended
+                info = raw.connection
+                client = Client(info.id, "", info.client_host, info.principal)
+                yield Replicated(At(sequence, raw.broker_ms, raw.started, ended), client, topic.name, replicas)
 
     def _fetched(self, at: At, client: Client, node: int, request: Any, answer: Any) -> Iterator[Event]:
         if request.replica_id >= 0 or (request.replica_state is not None and request.replica_state.replica_id >= 0):

@@ -134,52 +134,80 @@ class Wanted:
 def add_options(parser: pytest.Parser) -> None:
     """The command line and the ini entries."""
     group = parser.getgroup("kafkastub", "a Kafka broker for tests")
-    group.addoption("--kafka-stub-profile", choices=["kips", "kafka"], help="whose letter the broker follows")
-    group.addoption("--kafka-stub-retention-minutes", type=int, metavar="N", help="offsets.retention.minutes")
-    group.addoption("--kafka-stub-as-version", metavar="RELEASE", help="serve what that release of Kafka serves")
     group.addoption(
-        "--kafka-stub-config", action="append", default=[], metavar="KEY=VALUE", help="Kafka's broker configuration"
+        "--kafka-stub-profile",
+        choices=["kips", "kafka"],
+        help="behaviour of the broker: as the KIPs say, or as released Kafka (default kips)",
+    )
+    group.addoption(
+        "--kafka-stub-retention-minutes",
+        type=int,
+        metavar="N",
+        help="offset retention in minutes (offsets.retention.minutes)",
+    )
+    group.addoption(
+        "--kafka-stub-as-version", metavar="RELEASE", help="serve only the APIs of this release of Apache Kafka"
+    )
+    group.addoption(
+        "--kafka-stub-config",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="Kafka's broker configuration; may be given several times",
     )
     group.addoption(
         "--kafka-stub-chaos-seed",
         metavar="SEED[:LEVEL]",
-        help="play that chaos, whatever markers say, in every test with kafka_stub (docs/chaos.md)",
+        help="run every test that uses kafka_stub under this chaos, whatever its markers say (docs/chaos.md)",
     )
     group.addoption(
         "--kafka-stub-shrink",
         action="store_true",
-        help="run a test that fails under chaos again, with fewer and simpler acts, and print the smallest list with "
-        "which it fails as a test file (docs/chaos.md)",
+        help="repeat a test that fails under chaos with fewer and simpler acts, and print the smallest list that still "
+        "makes it fail as a test file (docs/chaos.md)",
     )
     group.addoption(
-        "--kafka-stub-shrink-runs", type=int, default=200, metavar="N", help="at most N runs of each such test (200)"
+        "--kafka-stub-shrink-runs",
+        type=int,
+        default=200,
+        metavar="N",
+        help="limit of runs for each such test (default 200)",
     )
     group.addoption(
-        "--kafka-stub-shrink-seconds", type=float, default=300.0, metavar="S", help="at most S seconds for each (300)"
+        "--kafka-stub-shrink-seconds",
+        type=float,
+        default=300.0,
+        metavar="S",
+        help="limit of seconds for each such test (default 300)",
     )
     group.addoption(
         "--kafka-stub-bootstrap",
         metavar="HOST:PORT",
-        help="run the tests through a proxy in front of this cluster (or KAFKA_STUB_BOOTSTRAP); what needs the stub is "
-        "skipped",
+        help="run the tests through a proxy in front of this cluster (default $KAFKA_STUB_BOOTSTRAP), and skip tests "
+        "that need the stub",
     )
     group.addoption(
         "--kafka-stub-command-config",
         metavar="FILE",
-        help="a properties file of a client of that cluster, for TLS and the proxy's own login "
-        "(or KAFKA_STUB_COMMAND_CONFIG)",
+        help="properties file of a client of that cluster, for TLS and the proxy's own login "
+        "(default $KAFKA_STUB_COMMAND_CONFIG)",
     )
     group.addoption(
         "--kafka-stub-report",
         metavar="DIR",
-        help="write there, for each failed test that used a stub, a page of all that the stub had (docs/pytest.md)",
+        help="write an HTML page to DIR for each failed test that used a stub, with all data of "
+        "the stub (docs/pytest.md)",
     )
-    parser.addini("kafka_stub_profile", "whose letter the broker follows: kips or kafka")
-    parser.addini("kafka_stub_retention_minutes", "offsets.retention.minutes")
-    parser.addini("kafka_stub_as_version", "serve what that release of Kafka serves")
-    parser.addini("kafka_stub_config", "Kafka's broker configuration, a KEY=VALUE a line", type="linelist")
-    parser.addini("kafka_stub_check", "let a test fail where the guarantees are not kept: true, or names of some")
-    parser.addini("kafka_stub_journal_lines", "requests shown with a test that fails, 0 for none", default="20")
+    parser.addini("kafka_stub_profile", "behaviour of the broker: kips or kafka (default kips)")
+    parser.addini("kafka_stub_retention_minutes", "offset retention in minutes (offsets.retention.minutes)")
+    parser.addini("kafka_stub_as_version", "serve only the APIs of this release of Apache Kafka")
+    parser.addini("kafka_stub_config", "Kafka's broker configuration, one KEY=VALUE per line", type="linelist")
+    parser.addini(
+        "kafka_stub_check", "fail tests that break guarantees: true for the usual ones, or names of guarantees"
+    )
+    parser.addini(
+        "kafka_stub_journal_lines", "number of requests shown with a failed test, 0 for none (default 20)", default="20"
+    )
 
 
 def real_cluster(config: pytest.Config) -> str | None:

@@ -114,6 +114,31 @@ class StubRegistry:
         """The schema with an id; `subject` says the context, where it is not the default one. Raises RegistryError."""
         return self._do(lambda registry: registry.of_id(schema_id, subject)[0].schema)
 
+    # -- values by their schemas -------------------------------------------------------------------------------------
+
+    def encode(self, schema: str | Schema, value: Any, *, message: str | None = None) -> bytes:
+        """Return a value as Confluent's serializers write it: a zero byte, the schema's id, and the value.
+
+        `schema` is a subject, whose latest version is used, or a Schema. A value is what JSON has: a dict for a record
+        or a message. `message` is the full name of a Protobuf message; by default the first in the file.
+
+        Raises ValueError for a value that does not fit, with a sentence that says what of it; RegistryError.
+        """
+        from kafkastub.registry.values import encode
+
+        found = self.latest(schema) if isinstance(schema, str) else schema
+        return encode(found, self._do(lambda registry: registry.resolved(found)), value, message)
+
+    def decode(self, data: bytes) -> Any:
+        """Return the value that a serializer has written; a `deserializer` for `stub.records`.
+
+        Raises ValueError for data that does not begin with the id of a schema or is not of it; RegistryError.
+        """
+        from kafkastub.registry.values import decode, schema_id
+
+        found = self.schema(schema_id(data))
+        return decode(found, self._do(lambda registry: registry.resolved(found)), data)
+
     def subjects(self, prefix: str = ":*:", *, deleted: bool = False) -> list[str]:
         """The names of the subjects that begin with a prefix, by default of all, in order."""
         return self._do(lambda registry: registry.subjects(prefix, deleted=deleted))

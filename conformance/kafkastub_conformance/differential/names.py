@@ -1,20 +1,20 @@
 """What differs from run to run, and the stable name that stands for it in a scenario and its transcript.
 
-The table stands in docs/differential.md, too.
+The same table is in docs/differential.md.
 
 | what                                       | stands as                     | how it is recognised                    |
 |--------------------------------------------|-------------------------------|-----------------------------------------|
 | member id (client or instance id, uuid)    | `<c1#1>`, `<c1#2>`: in order  | text that ends in `-` and a uuid        |
-| member id that is a uuid alone (KIP-848)   | `<member 1>`: in order        | given to who joins with an empty id     |
+| member id that is a uuid alone (KIP-848)   | `<member 1>`: in order        | answer to a join with an empty id       |
 | prefix of this play's groups and topics    | `<p>`                         | the prefix, which nothing else has      |
-|                                            | `…<p, 5 characters>`          | at a text's end, where it was cut off   |
+|                                            | `…<p, 5 characters>`          | end of a text that was cut off          |
 | topics that the scenarios of a run share   | `t1`, `t2`, `t3`              | the whole name; in bytes (subscriptions)|
 |                                            |                               | with its length before it               |
 | node id of the broker that is asked        | `1`, and 1 as that id         | `NODES`: fields that hold a node id     |
 | topic id                                   | `<topic t1>`                  | learned from Metadata before the play   |
 | the broker's address                       | `<host>`, `<port>`            | fields `host` and `port` of one struct  |
-| the address that a broker sees of us       | `/<client>`                   | field `client_host` that begins with    |
-|                                            |                               | `/`, where others use the broker, too   |
+| the client's address, as a broker sees it  | `/<client>`                   | field `client_host` that begins with    |
+|                                            |                               | `/`, if others use the broker, too      |
 | cluster id                                 | `<cluster>`                   | field `cluster_id` of an answer         |
 | producer id that the broker gave out       | `<producer 1>`: in order;     | answers to InitProducerId and EndTxn;   |
 |                                            | `<producer>`: of others       | below a million: scenarios make up      |
@@ -22,13 +22,13 @@ The table stands in docs/differential.md, too.
 | time that the broker stamped               | `<time>`                      | fields ending in `timestamp`, `time_ms`,|
 |                                            |                               | and 13 digits in a text, within 30 days |
 |                                            |                               | of now                                  |
-| how long a client shall wait (a quota's)   | left out                      | field `throttle_time_ms` of an answer,  |
-|                                            |                               | where others use the broker, too        |
+| time that a quota makes a client wait      | left out                      | field `throttle_time_ms` of an answer,  |
+|                                            |                               | if others use the broker, too           |
 | order of what Kafka keeps in a hash map    | sorted                        | `UNORDERED`, `UNORDERED_DATA`, and fetch|
-|                                            |                               | of *all* offsets; `BY_PARTITION` where  |
+|                                            |                               | of *all* offsets; `BY_PARTITION` if     |
 |                                            |                               | others use the broker, too              |
 | names that Kafka keeps in a hash map       | in order; `<3 of them>`, `…`  | StreamsGroupHeartbeat: topics that are  |
-|                                            | where some are told           | missing, wrong, or of an endpoint       |
+|                                            | where only some are named     | missing, wrong, or of an endpoint       |
 | groups and transactional ids of others     | left out                      | ListGroups, ListTransactions: no prefix |
 | topics of others                           | left out                      | Metadata of everything,                 |
 |                                            |                               | ListConfigResources, DescribeLogDirs    |
@@ -37,19 +37,19 @@ The table stands in docs/differential.md, too.
 | a batch with LogAppendTime: its CRC        | `right` or `wrong`            | Fetch answers, batch by batch           |
 | a compressed payload (another zlib's gzip) | unpacked, without its length  | Fetch answers, `<p>recompressed` topics |
 |                                            |                               | in DescribeLogDirs                      |
-| bytes behind an answer's message           | compared as `trailing bytes`  | what its version does not have          |
-| documentation of a configuration           | `<text>`                      | DescribeConfigs: ours is our own        |
+| bytes after an answer's message            | compared as `trailing bytes`  | fields that its version does not have   |
+| documentation of a configuration           | `<text>`                      | DescribeConfigs: the stub has its own   |
 | path and size of the disk                  | `<dir>`, `<bytes>`            | DescribeLogDirs                         |
-| several of them                            | `<dir 1>`: by path            | learned from DescribeLogDirs            |
+| several log directories                    | `<dir 1>`: by path            | learned from DescribeLogDirs            |
 | delegation token: its id, its hmac         | `<token 1>`, `<hmac 1>`       | learned from CreateDelegationToken      |
-| its times                                  | `<time>`, `<time+60 min>`     | from its issue on, or from now          |
+| times of a delegation token                | `<time>`, `<time+60 min>`     | counted from its issue, or from now     |
 | tokens of other scenarios                  | left out                      | DescribeDelegationToken                 |
 | epoch and offsets of the metadata log      | `<epoch>`, `<offset>`         | DescribeQuorum, ApiVersions             |
 | a voter's directory                        | `<directory>`                 | DescribeQuorum                          |
 | which versions of which APIs there are     | left out                      | ApiVersions                             |
-| text of CLUSTER_AUTHORIZATION_FAILED       | `<text>`                      | it shows an object of Java              |
+| text of CLUSTER_AUTHORIZATION_FAILED       | `<text>`                      | it contains a printed Java object       |
 
-Names go both ways: in a request `<c1#1>` is sent as the member id that it stands for in this play.
+Names are translated in both directions: `<c1#1>` in a request is sent as the member id that it stands for in this play.
 """
 
 from __future__ import annotations

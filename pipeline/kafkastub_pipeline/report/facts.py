@@ -8,6 +8,7 @@ from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from kafkastub_pipeline.errors import PipelineError, sentence
+from kafkastub_pipeline.report.more_facts import of_guarantees, of_held, of_transactions
 from kafkastub_pipeline.tables.columns import TABLES
 from kafkastub_pipeline.write import Store, newest_day
 
@@ -57,6 +58,9 @@ class Facts:
     audit: list[Row] | None = None
     errors: Row | None = None
     shares: Row | None = None
+    transactions: Row | None = None
+    held: Row | None = None
+    guarantees: Row | None = None
 
 
 def gathered(spark: SparkSession, source: str, day: date | None = None) -> Facts:
@@ -83,6 +87,9 @@ def gathered(spark: SparkSession, source: str, day: date | None = None) -> Facts
     facts.audit = tables.asked("deletion_audit", _audit)
     facts.errors = tables.asked("decode_errors", _errors)
     facts.shares = tables.asked("share_partitions", _shares)
+    facts.transactions = tables.asked("transactions", of_transactions)
+    facts.held = tables.asked("held_partitions", of_held)
+    facts.guarantees = tables.asked("guarantees", of_guarantees)
     return facts
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
-import unicodedata
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from kafkastub_pipeline.report import plots
 from kafkastub_pipeline.report.facts import Facts, Row
+from kafkastub_pipeline.report.todo import command, things_to_do
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -25,6 +24,9 @@ SECTIONS = (
     ("What another retention would do", "retention_whatif", ""),
     ("Lag", "lag", "with --bootstrap-servers"),
     ("Share groups", "share_partitions", "with --bootstrap-servers"),
+    ("Transactions", "transactions", "with --bootstrap-servers"),
+    ("Who holds readers back", "held_partitions", "with --bootstrap-servers"),
+    ("Guarantees that were not kept", "guarantees", "with a --journal"),
     ("Stale offsets, and the commands that delete them", "stale_offsets", ""),
     ("Group timelines", "group_timeline", ""),
     ("What was deleted, and why", "deletion_audit", ""),
@@ -48,6 +50,7 @@ def rendered(facts: Facts) -> str:
             kinds=KINDS,
             untried=untried(facts.coverage or []),
             absent=absent(facts),
+            todo=things_to_do(facts),
             of_the_day=of_the_day(facts),
         )
     )
@@ -84,34 +87,6 @@ def of_the_day(facts: Facts) -> str:
     """What such a command needs so that a table is of the day, and about the moment, of the page."""
     moment = "" if facts.as_of is None else f"--now {facts.as_of.isoformat(timespec='milliseconds')} "
     return f"{moment}--append-day {facts.day}"
-
-
-def command(row: Row) -> Row:
-    """One OffsetDelete for all stale partitions of a topic, made of the table's command for one of them.
-
-    A topic's name has neither quotes nor spaces, so that the last `--topic` is the command's own.
-    """
-    head, found, _ = str(row["command"]).rpartition(" --topic ")
-    if not found:
-        return row
-    group = str(row["group_id"])
-    if any(unicodedata.category(one) in ("Cc", "Cf", "Zl", "Zp") for one in group):
-        head = f"{head.partition(' --group ')[0]} --group {_spelt(group)}"
-    places = f"{row['topic']}:{','.join(map(str, row['partitions']))}"
-    return row | {"command": f"{head} --topic {shlex.quote(places)}"}
-
-
-def _spelt(name: str) -> str:
-    """A name with characters that nobody sees, or that turn the text around them: bash reads it as $'…'."""
-    found = []
-    for one in name:
-        if one in "\\'":
-            found.append(f"\\{one}")
-        elif unicodedata.category(one) in ("Cc", "Cf", "Zl", "Zp"):
-            found.append(f"\\U{ord(one):08x}")
-        else:
-            found.append(one)
-    return f"$'{''.join(found)}'"
 
 
 def untried(cells: list[Row]) -> list[Row]:
@@ -170,5 +145,6 @@ def _environment() -> Environment:
         minutes=minutes,
         late=late,
         shown=lambda name: plots.shown(name, 80),
+        told=lambda text: plots.shown(text, 500),
     )
     return environment

@@ -16,11 +16,13 @@ from kafkastub_pipeline.tables.coverage import protocol_coverage
 from kafkastub_pipeline.tables.current import offset_current
 from kafkastub_pipeline.tables.events import decode_errors, group_events, offset_events
 from kafkastub_pipeline.tables.forecast import expiry_forecast, pending
+from kafkastub_pipeline.tables.guarantees import guarantees, is_checkable
 from kafkastub_pipeline.tables.history import findings
-from kafkastub_pipeline.tables.lag import lag, missing, next_records, watermarks
+from kafkastub_pipeline.tables.lag import lag, missing, next_records, watermarks, with_holders
 from kafkastub_pipeline.tables.shares import share_partitions
 from kafkastub_pipeline.tables.stale import stale_offsets
 from kafkastub_pipeline.tables.timeline import group_timeline
+from kafkastub_pipeline.tables.transactions import held_partitions, transactions
 from kafkastub_pipeline.tables.whatif import ends, retention_whatif
 
 if TYPE_CHECKING:
@@ -32,6 +34,9 @@ if TYPE_CHECKING:
 def write_all(run: Run) -> None:
     """Make and write them: one after the other, or together, where Spark is left to think rather than to work."""
     marks = kept(watermarks(run.spark, run.cluster))
+    if run.transactions is not None:
+        until_ms = None if run.settings.now == "log" else run.now_ms
+        run.unfinished = kept(transactions(run.transactions, run.now_ms, until_ms))
     parts = [part for part, tables in _PARTS if run.settings.makes(*tables)]
     if is_here(run.spark):
         with ThreadPoolExecutor(len(parts)) as threads:
@@ -41,6 +46,8 @@ def write_all(run: Run) -> None:
         for part in parts:
             part(run, marks)
     marks.unpersist()
+    if run.unfinished is not None:
+        run.unfinished.unpersist()
 
 
 def _of_the_log(run: Run, marks: DataFrame) -> None:
@@ -64,6 +71,20 @@ def _of_others(run: Run, marks: DataFrame) -> None:
         servers = settings.bootstrap_servers
         offered = None if servers is None else advertised(servers)
         run.table("protocol_coverage", protocol_coverage(run.spark, run.journal, offered))
+    if settings.journal is not None and settings.makes("guarantees"):
+        named = settings.named is not None
+        if named or is_checkable(settings.journal):
+            run.table("guarantees", guarantees(run.spark, settings.journal))
+
+
+def _of_transactions(run: Run, marks: DataFrame) -> None:
+    makes = run.settings.makes
+    if run.unfinished is None:
+        return
+    if makes("transactions"):
+        run.table("transactions", run.unfinished)
+    if makes("held_partitions") and run.cluster is not None:
+        run.table("held_partitions", held_partitions(run.spark, run.unfinished, run.cluster, run.now_ms))
 
 
 def _of_the_present(run: Run, marks: DataFrame) -> None:
@@ -95,6 +116,8 @@ def _lag_and_stale(run: Run, current: DataFrame, marks: DataFrame) -> None:
     following = next_records(run.spark, current, marks, servers, probes, settings.options)
     gone = missing(run.spark, current, run.cluster, servers, settings.options)
     with_lag = lag(current, marks, following, gone, run.now_ms)
+    if run.unfinished is not None and run.cluster is not None and settings.makes("lag"):
+        with_lag = with_holders(with_lag, held_partitions(run.spark, run.unfinished, run.cluster, run.now_ms))
     if settings.makes("lag"):
         run.table("lag", with_lag)
     if settings.makes("stale_offsets"):
@@ -130,6 +153,7 @@ _PARTS: Final[tuple[tuple[Callable[[Run, DataFrame], None], tuple[str, ...]], ..
     (_of_the_log, ("offset_events", "group_events", "decode_errors", "group_timeline")),
     (_of_the_present, PRESENT),
     (_of_the_past, ("retention_whatif", "deletion_audit")),
-    (_of_others, ("share_partitions", "protocol_coverage")),
+    (_of_transactions, ("transactions", "held_partitions")),
+    (_of_others, ("share_partitions", "protocol_coverage", "guarantees")),
 )
 """What makes them, and which."""

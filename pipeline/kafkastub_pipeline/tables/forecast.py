@@ -66,4 +66,5 @@ def expiry_forecast(
         .withColumn("sweep_by", time_of(f.expr(f"greatest(expires_ms, {now_ms}L) + {check_interval_ms}L")))
         .withColumn("sweep_by", f.expr("if(expires_ms is null, null, sweep_by)"))
         .withColumn("seconds_left", f.expr(f"(expires_ms - {now_ms}L) / 1000D"))
+        .withColumn("days_left", f.expr("seconds_left / 86400D"))
     )

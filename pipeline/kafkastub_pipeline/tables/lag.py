@@ -19,6 +19,8 @@ _WATERMARKS_DDL: Final = (
 _PLACE_DDL: Final = "topic string, `partition` int"
 _NEXT_DDL: Final = "topic string, `partition` int, committed_offset bigint, next_ms bigint, nothing_left boolean"
 
+_HOLDER: Final = {"held_by": "string", "held_seconds": "double"}
+
 RECREATED: Final = "coalesce(topic_id <> topic_id_now, committed_offset > high_watermark)"
 """Whether a topic is another one than was committed to. Ids tell, where the commit and the cluster have them: a commit
 beyond the end is then one that is ahead of a new leader, say, or that somebody has set. Else that is the one sign."""
@@ -108,6 +110,7 @@ def lag(current: DataFrame, marks: DataFrame, following: DataFrame, gone: DataFr
     """
     from pyspark.sql import functions as f
 
+    left = "group_state = 'Stable' and subscribed is not null and not array_contains(subscribed, topic)"
     # numbers of clients, such as the times of records, can be anything: as doubles they do not overflow
     commit, newest = f"double(least(commit_ms, {LAST_MS}L))", f"double(least(newest_ms, {LAST_MS}L))"
     interpolated = f"{commit} + (greatest({newest}, {commit}) - {commit}) / double(greatest(lag_records, 1L))"
@@ -118,6 +121,14 @@ def lag(current: DataFrame, marks: DataFrame, following: DataFrame, gone: DataFr
         .withColumn("topic_recreated", f.expr(RECREATED))
         .withColumn("_comparable", f.expr("committed_offset >= 0 and not topic_recreated"))
         .withColumn("lag_records", f.expr("if(_comparable, greatest(high_watermark - committed_offset, 0L), null)"))
+        .withColumn(
+            "lag_committed", f.expr("if(_comparable, greatest(last_stable_offset - committed_offset, 0L), null)")
+        )
+        .withColumn(
+            "commit_age_seconds", f.expr(f"if(commit_ms < 0, null, greatest({now_ms}D - {commit}, 0D) / 1000D)")
+        )
+        .withColumn("topic_left", f.expr(f"coalesce({left}, false)"))
+        .withColumns({name: f.lit(None).cast(type_) for name, type_ in _HOLDER.items()})
         .withColumn("data_lost", f.expr("if(_comparable, committed_offset < log_start_offset, null)"))
         .withColumn("topic_missing", f.expr("case when _gone then true when high_watermark is not null then false end"))
         .withColumn(
@@ -139,3 +150,20 @@ def lag(current: DataFrame, marks: DataFrame, following: DataFrame, gone: DataFr
         )
         .withColumn("lag_seconds", f.expr("if(lag_seconds is null, null, greatest(lag_seconds, 0D))"))
     )
+
+
+def with_holders(with_lag: DataFrame, held: DataFrame) -> DataFrame:
+    """Adds who holds the last stable offset of a partition back, where it is behind the high watermark.
+
+    Args:
+        held: of `tables.transactions.held_partitions`.
+    """
+    from pyspark.sql import functions as f
+
+    holders = held.select(
+        "topic",
+        "partition",
+        f.col("transactional_id").alias("held_by"),
+        f.col("seconds").alias("held_seconds"),
+    )
+    return with_lag.drop(*_HOLDER).join(f.broadcast(holders), ["topic", "partition"], "left")

@@ -28,6 +28,8 @@ class Run:
         cluster: None without a broker, and in a view of the past.
         past: whether the log goes on behind `now_ms`.
         shares: raw records of `__share_group_state`; None where they are not to be had.
+        transactions: raw records of `__transaction_state`; None where they are not to be had, or not asked for.
+        unfinished: of these, each transaction as `tables.transactions` has it.
         broker_retention_minutes: `offsets.retention.minutes` of the cluster; None where it does not tell.
     """
 
@@ -43,6 +45,8 @@ class Run:
     past: bool = False
     broker_retention_minutes: int | None = None
     shares: DataFrame | None = None
+    transactions: DataFrame | None = None
+    unfinished: DataFrame | None = None
     progress: Progress | None = None
     written: list[str] = field(default_factory=list)
 

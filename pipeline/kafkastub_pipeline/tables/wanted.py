@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Final
 
 from kafkastub_pipeline.errors import PipelineError
@@ -12,6 +13,12 @@ NAMES: Final = f"there are {', '.join(TABLES)}; and " + "; and ".join(
     f"{name} for {', '.join(several[:-1])} and {several[-1]}" for name, several in NAMES_OF_SEVERAL.items()
 )
 
+OF_A_CLUSTER: Final = {
+    "share_partitions": "__share_group_state",
+    "transactions": "__transaction_state",
+    "held_partitions": "__transaction_state",
+}
+"""Tables that are made of another topic than `__consumer_offsets`."""
 _MOST: Final = 5
 _LONGEST: Final = 80
 """Of names that there are not so many, and so many letters of each, are said again."""
@@ -30,22 +37,24 @@ def check_tables(settings: Settings) -> None:
     unknown = [name for name in named if name not in TABLES]
     if unknown:
         raise PipelineError(f"--tables: there is no table {' or '.join(map(_shown, unknown[:_MOST]))}; {NAMES}")
-    if "protocol_coverage" in named and settings.journal is None:
-        raise PipelineError("--tables: protocol_coverage is made of the journal; give --journal, or leave it out")
-    if "share_partitions" in named and settings.bootstrap_servers is None:
-        raise PipelineError(
-            "--tables: share_partitions is made of what a cluster has in __share_group_state; give --bootstrap-servers,"
-            " or leave it out"
-        )
+    for table in ("protocol_coverage", "guarantees"):
+        if table in named and settings.journal is None:
+            raise PipelineError(f"--tables: {table} is made of the journal; give --journal, or leave it out")
+    for table, topic in OF_A_CLUSTER.items():
+        if table in named and settings.bootstrap_servers is None:
+            raise PipelineError(
+                f"--tables: {table} is made of what a cluster has in {topic}; give --bootstrap-servers, or leave it out"
+            )
 
 
-def check_shares(settings: Settings, readable: bool) -> None:
-    """Raises PipelineError where `share_partitions` is asked for by its name, and its topic may not be read."""
-    if not readable and "share_partitions" in (settings.named or ()):
-        raise PipelineError(
-            "--tables: share_partitions is made of the topic __share_group_state, on which the user needs the"
-            " permissions Describe and Read; give them, or leave it out"
-        )
+def check_readable(settings: Settings, unreadable: Collection[str]) -> None:
+    """Raises PipelineError where a table is asked for by its name, and its topic may not be read."""
+    for table, topic in OF_A_CLUSTER.items():
+        if topic in unreadable and table in (settings.named or ()):
+            raise PipelineError(
+                f"--tables: {table} is made of the topic {topic}, on which the user needs the permissions Describe and"
+                " Read; give them, or leave it out"
+            )
 
 
 def _shown(name: str) -> str:

@@ -24,8 +24,8 @@ import org.springframework.kafka.test.EmbeddedKafkaBroker;
 import org.springframework.kafka.test.context.EmbeddedKafka;
 
 /**
- * Four of the five: EmbeddedKafka has no way to refuse a commit. Topics and groups are shared, so names differ. In other
- * threads than that of the class there is no broker to inject, so that the tests run one after the other.
+ * Four of the five: EmbeddedKafka has no way to refuse a commit. Topics and groups are shared, so names differ. In
+ * other threads than that of the class there is no broker to inject, so that the tests run one after the other.
  */
 @EmbeddedKafka(
         partitions = 2,

@@ -4,7 +4,6 @@ import io.kafkastub.control.Control;
 import io.kafkastub.internal.CommandFinder;
 import io.kafkastub.internal.Launcher;
 import io.kafkastub.model.FaultRule;
-import io.kafkastub.model.JournalEntry;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -12,7 +11,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.stream.Collectors;
 
 /**
  * A Kafka broker for tests, at free ports of this machine.
@@ -74,11 +72,6 @@ public final class KafkaStub extends Control implements AutoCloseable {
     public Path caFile() {
         var file = (String) description.get("ca_file");
         return file == null ? null : Path.of(file);
-    }
-
-    /** The newest requests of the journal, a line each: what is printed when a test fails. */
-    public String lastRequests(int limit) {
-        return journal().tail(limit).stream().map(JournalEntry::text).collect(Collectors.joining("\n"));
     }
 
     /** End the stub; its ports are free when this returns. */

@@ -6,7 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.kafkastub.model.ChaosAct;
+import io.kafkastub.model.ChaosPlan;
 import io.kafkastub.model.FaultRule;
+import java.io.DataOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
@@ -17,6 +20,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -156,6 +160,47 @@ class KafkaStubTest {
         }
         try (KafkaStub stub = KafkaStub.builder().snapshot(file).start()) {
             assertEquals(1, stub.records().read("orders").size());
+        }
+    }
+
+    @Test
+    @SuppressWarnings("try") // it is closed before its end
+    void theReportOfAFailureSaysWhatWasAskedAndWhatChaosHasDone() throws Exception {
+        Instant began = Instant.now();
+        try (KafkaStub stub = KafkaStub.start("orders")) {
+            assertEquals("", FailureReport.of(stub, "OrdersTest.fails", began, 0));
+            assertEquals("last requests of " + stub + " in T: none", FailureReport.of(stub, "T", began, 50));
+            stub.chaos().start(new ChaosPlan().acts(new ChaosAct("Produce").error("NOT_LEADER_OR_FOLLOWER")));
+            try (var producer = Clients.producer(stub, Map.of("client.id", "shop"))) {
+                producer.send(new ProducerRecord<>("orders", "7", "two teapots"))
+                        .get();
+            }
+            ask(stub, (short) 999);
+            String report = FailureReport.of(stub, "OrdersTest.fails", began, 50);
+            assertTrue(report.startsWith("last requests of " + stub + " in OrdersTest.fails:\n"), report);
+            assertTrue(report.contains("shop") && report.contains("NOT_LEADER_OR_FOLLOWER"), report);
+            assertTrue(report.contains("\nrequests that kafkastub does not serve of "), report);
+            assertTrue(report.contains("\nchaos of "), report);
+            String later = FailureReport.of(stub, "T", Instant.now().plusSeconds(60), 50);
+            assertTrue(later.startsWith("last requests of " + stub + " in T: none"), later);
+            stub.close();
+            String gone = FailureReport.of(stub, "T", began, 50);
+            assertTrue(gone.contains("was the stub closed?"), gone);
+        }
+    }
+
+    /** Ask for an API by its key, and wait until the broker has closed the connection. */
+    private static void ask(KafkaStub stub, short key) throws IOException {
+        String[] address = stub.bootstrapServers().split(":");
+        try (var socket = new Socket(address[0], Integer.parseInt(address[1]))) {
+            var out = new DataOutputStream(socket.getOutputStream());
+            out.writeInt(10);
+            out.writeShort(key);
+            out.writeShort(0);
+            out.writeInt(1);
+            out.writeShort(-1);
+            out.flush();
+            assertEquals(-1, socket.getInputStream().read());
         }
     }
 

@@ -1,11 +1,10 @@
 package io.kafkastub.junit;
 
+import io.kafkastub.FailureReport;
 import io.kafkastub.KafkaStub;
-import io.kafkastub.model.JournalEntry;
 import java.lang.reflect.Field;
 import java.lang.reflect.Modifier;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.UnaryOperator;
@@ -114,24 +113,14 @@ public final class KafkaStubExtension
         }
     }
 
-    /** What the stub was asked since the test began. A stub that does not answer is no failure of its own. */
     private static void print(ExtensionContext context, KafkaStub stub) {
         int lines = context.getConfigurationParameter(LINES, Integer::valueOf).orElse(USUAL_LINES);
-        if (lines <= 0) {
-            return;
-        }
-        var began = context.getStore(NAMESPACE).get("began", Instant.class);
         String test = context.getRequiredTestClass().getSimpleName() + "." + context.getDisplayName();
-        var text = new StringBuilder("last requests of " + stub + " in " + test + ":");
-        try {
-            var found = new ArrayList<JournalEntry>(stub.journal().tail(lines));
-            found.removeIf(entry -> entry.wallTime().isBefore(began));
-            found.forEach(entry -> text.append("\n").append(entry.text()));
-            text.append(found.isEmpty() ? " none" : "");
-        } catch (RuntimeException error) {
-            text.append(" ").append(error.getMessage());
+        var began = context.getStore(NAMESPACE).get("began", Instant.class);
+        String report = FailureReport.of(stub, test, began, lines);
+        if (!report.isEmpty()) {
+            System.err.println(report);
         }
-        System.err.println(text);
     }
 
     @Override

@@ -1,9 +1,8 @@
 package io.kafkastub.spring;
 
+import io.kafkastub.FailureReport;
 import io.kafkastub.KafkaStub;
-import io.kafkastub.model.JournalEntry;
 import java.time.Instant;
-import java.util.List;
 import org.springframework.context.ApplicationContext;
 import org.springframework.test.context.TestContext;
 import org.springframework.test.context.TestExecutionListener;
@@ -32,17 +31,6 @@ final class KafkaStubTestExecutionListener implements TestExecutionListener {
     private static void print(TestContext context, KafkaStub stub) {
         String test = context.getTestClass().getSimpleName() + "."
                 + context.getTestMethod().getName();
-        var text = new StringBuilder("last requests of " + stub + " in " + test + ":");
-        var began = (Instant) context.getAttribute(BEGAN);
-        try {
-            List<JournalEntry> found = stub.journal().tail(LINES).stream()
-                    .filter(entry -> began == null || !entry.wallTime().isBefore(began))
-                    .toList();
-            found.forEach(entry -> text.append("\n").append(entry.text()));
-            text.append(found.isEmpty() ? " none" : "");
-        } catch (RuntimeException error) {
-            text.append(" ").append(error.getMessage());
-        }
-        System.err.println(text);
+        System.err.println(FailureReport.of(stub, test, (Instant) context.getAttribute(BEGAN), LINES));
     }
 }
