@@ -50,6 +50,13 @@ def test_a_snippet_runs_unchanged(tmp_path: Path, name: str, text: str):
     assert re.search(r"\d passed", done.stdout)
 
 
+def test_the_java_of_the_readme_is_that_of_the_guide_which_is_compiled_and_run():
+    blocks = re.findall(r"```java\n(.*?)```", TEXTS["README.md"], re.DOTALL)
+    guide = (ROOT / "docs/java.md").read_text()
+    assert blocks
+    assert [block for block in blocks if f"```java\n{block}```" not in guide] == []
+
+
 def test_every_make_target_that_these_pages_name_exists():
     named = {target for text in TEXTS.values() for target in re.findall(r"`?\bmake ([a-z][a-z-]+)`?[ `\n.,;:]", text)}
     known = set(re.findall(r"^([a-z][a-z-]*):", (ROOT / "Makefile").read_text(), re.MULTILINE))
