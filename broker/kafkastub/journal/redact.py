@@ -46,6 +46,11 @@ def redacted_frame(api_key: int, frame: bytes) -> bytes:
     return frame
 
 
+def is_redacted(api_key: int, frame: bytes) -> bool:
+    """Whether a frame of a written journal is without what was behind its head: it cannot be sent again."""
+    return api_key in SECRET_APIS or (api_key in _CONFIG_APIS and not any(frame[_KEPT:]))
+
+
 def may_be_token(frame: bytes, has_sasl: bool) -> bool:
     """Whether it does not begin as a request does: with a key that Kafka has, and a version (two bytes, and no text).
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from kafkastub.journal.disk import read_rows
 from kafkastub.journal.extract import error_tally
-from kafkastub.journal.redact import SECRET_APIS
+from kafkastub.journal.redact import is_redacted
 from kafkawire.api import ApiKey
 from kafkawire.catalogue import request_class, response_class
 from kafkawire.codec import decode_from, encode
@@ -101,7 +101,7 @@ class _Replay:
             # Not by `advance`, which sweeps: nothing was swept when this request came, or there is an entry for it.
             clock, ms = self.stub._running().clock, ahead // timedelta(milliseconds=1)
             self.stub._call(lambda: clock.set(clock.broker_ms() + ms))
-        if row["api_key"] in SECRET_APIS:
+        if is_redacted(row["api_key"], row["request"]):
             self.done.skipped += 1
             return
         self._send(row, came)
