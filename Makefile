@@ -15,7 +15,7 @@ WORKERS ?= 2
 QUICK_WORKERS ?= $(shell expr 3 \* $$(getconf _NPROCESSORS_ONLN))
 # Where bytecode is not kept, each worker and each process that a test starts compiles everything anew, twenty seconds of a core.
 export PYTHONDONTWRITEBYTECODE :=
-NIGHTLY ?= soak mutants oracle-proxy chaos-proxy clients-proxy programs-proxy oracle-expiry test-pipeline-s3 test-pipeline-versions binary-python test-binary
+NIGHTLY ?= soak mutants oracle-proxy chaos-proxy clients-proxy programs-proxy oracle-expiry test-pipeline-s3 test-pipeline-versions binary-python test-binary test-clients-java-binary
 
 .PHONY: help run test test-long test-all dist site test-site test-clients-java test-clients-java-binary test-docker test-pipeline test-pipeline-s3 test-pipeline-versions bench-pipeline spark-cluster check oracle oracle-proxy oracle-expiry differential conformance mutants soak nightly chaos chaos-proxy golden messages docs clients programs clients-proxy programs-proxy examples bench bench-clients-java bench-scale bench-proxy pictures binary binary-python binary-starts test-binary clients-code clients-packages test-clients-packages lock clean
 
@@ -98,8 +98,8 @@ test-clients-java: $(DEV)
 	KAFKASTUB=$(CURDIR)/$(BIN)/kafkastub mvn -B -q -T $(WORKERS) -f clients/java test $(ARGS)
 
 # What `make binary` has made, as a Java project gets it: it has neither Python nor a checkout.
-test-clients-java-binary: $(DEV)
-	$(BIN)/python clients/java/tools/empty_project.py $(ARGS)
+test-clients-java-binary: $(DEV) binary
+	$(BIN)/python clients/java/tools/empty_project.py
 
 bench-clients-java: $(DEV)
 	KAFKASTUB=$(CURDIR)/$(BIN)/kafkastub $(BIN)/python clients/java/tools/compare.py $(ARGS)
