@@ -1,4 +1,4 @@
-"""`stub.aio`: the waits of a stub, for coroutines."""
+"""`stub.aio`: the waits of a stub as coroutines."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ T = TypeVar("T")
 
 
 class AsyncWaits:
-    """Each is the wait of that name, with its arguments and errors, and holds nobody up who runs on the same loop.
+    """The waits of the same names, with their arguments and errors. They do not block the event loop.
 
-    `await stub.aio.wait_group("worker", members=2)`. One that is cancelled is over for its coroutine at once, and for
+    `await stub.aio.wait_group("worker", members=2)`. A wait that is cancelled ends at once for its coroutine, and for
     the stub at the end of its `timeout`.
     """
 
@@ -53,7 +53,7 @@ class AsyncWaits:
         self.wait_streams_group = awaited(streams_groups.wait)
         """`stub.streams_groups.wait`"""
         self.wait_fault = awaited(_wait_fault)
-        """`fault.wait` of a fault that is given: `await stub.aio.wait_fault(fault, held=1)`"""
+        """`fault.wait` of the fault that you pass: `await stub.aio.wait_fault(fault, held=1)`"""
 
     def __repr__(self) -> str:
         return "<waits for coroutines>"
@@ -64,7 +64,9 @@ def _wait_fault(fault: Fault, hits: int | None = None, timeout: float = 5, *, he
 
 
 def awaited(wait: Callable[P, T]) -> Callable[P, Coroutine[Any, Any, T]]:
-    """The same as a coroutine: in a thread of its own, as those of a pool would wait for each other."""
+    """Return the function as a coroutine. Each call has a separate thread, because calls in a pool would wait for each
+    other.
+    """
 
     async def waited(*args: P.args, **kwargs: P.kwargs) -> T:
         loop = asyncio.get_running_loop()

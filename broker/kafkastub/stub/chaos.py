@@ -1,4 +1,4 @@
-"""`stub.chaos`: trouble that every correct client survives, by a seed, or act by act."""
+"""`stub.chaos`: random faults that every correct client survives, from a seed or from a list of acts."""
 
 from __future__ import annotations
 
@@ -15,55 +15,55 @@ if TYPE_CHECKING:
 
 
 class StubChaos:
-    """What chaos does to the requests of a stub, by a seed or by a list of acts (docs/chaos.md)."""
+    """The chaos of a stub, from a seed or from a list of acts (docs/chaos.md)."""
 
     def __init__(self, runner: Runner) -> None:
         self._runner = runner
         self._now: Chaos | PlayedChaos | None = None
-        """Of the last broker; it is told of when the stub is closed."""
+        """The chaos of the last broker, for reports after the stub was closed."""
         self._runs = False
 
     @property
     def running(self) -> bool:
-        """Whether requests meet it: not before `start` or `play`, and not after `stop`."""
+        """Whether chaos acts on requests: from `start` or `play` to `stop`."""
         return self._runs
 
     @property
     def seed(self) -> int | None:
-        """None where there never was any, and where a list is played; that of the last one after `stop`."""
+        """The seed, also after `stop`. None without chaos, and with a list of acts."""
         return None if self._now is None else self._now.seed
 
     @property
     def level(self) -> int | None:
-        """1, 2 or 3; None where there never was any, and where a list is played."""
+        """The level: 1, 2 or 3. None without chaos, and with a list of acts."""
         return None if self._now is None else self._now.level
 
     @property
     def acts(self) -> list[Act]:
-        """What was done since it began, oldest first, the last thousand: `number`, `what`, and `again` to play it."""
+        """The last thousand acts since the start, oldest first. Each has `number`, `what`, and `again` to repeat it."""
         return [] if self._now is None else self._now.acts
 
     @property
     def forgotten(self) -> int:
-        """How many older acts `acts` no longer has."""
+        """The number of older acts that `acts` no longer contains."""
         return 0 if self._now is None else self._now.forgotten
 
     @property
     def played(self) -> tuple[ChaosAct, ...] | None:
-        """The list of acts that is played, or was played last; None with a seed."""
+        """The list of acts that is played, or was played last. None with a seed."""
         return self._now.given if isinstance(self._now, PlayedChaos) else None
 
     @property
     def left(self) -> int:
-        """How many acts of the list are still to come; 0 with a seed."""
+        """The number of acts of the list that are still to come. 0 with a seed."""
         return self._now.left if isinstance(self._now, PlayedChaos) else 0
 
     def start(self, seed: int, level: int = 1) -> None:
-        """From now on requests meet what the seed decides; another one is over. Raises FaultError."""
+        """Start the chaos of a seed, in place of any other chaos. Raises FaultError."""
         self._go(Chaos(seed, level))
 
     def play(self, acts: Iterable[ChaosAct]) -> None:
-        """Do these acts to the requests from now on, each act once. Any other chaos ends. Raises FaultError."""
+        """Play a list of acts, each act once, in place of any other chaos. Raises FaultError."""
         self._go(PlayedChaos(acts))
 
     def scenario(self, name: str, nth: int = 1, transactional_id: str | None = None) -> None:
@@ -83,19 +83,19 @@ class StubChaos:
         self._runner.call(lambda: self.begin(broker, chaos))
 
     def stop(self) -> None:
-        """From now on requests meet nothing of it. What was done is still told; nodes that were stopped come back."""
+        """Stop chaos. `acts` stays readable, and nodes that chaos stopped start again."""
         broker = self._runner.running()
         self._runner.call(lambda: broker.set_chaos(None))
         self._runs = False
 
     def begin(self, broker: Broker, chaos: Chaos | PlayedChaos) -> None:
-        """In the broker's thread, when it has started."""
+        """Start with the broker, in its thread."""
         self._now = chaos
         broker.set_chaos(chaos)
         self._runs = True
 
     def told(self, count: int = 20) -> str:
-        """Its seed, and the last things that it did, for people; "" where there was none."""
+        """Return the seed and the last acts as text for people, "" without chaos."""
         now = self._now
         if now is None:
             return ""

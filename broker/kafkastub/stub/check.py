@@ -1,4 +1,4 @@
-"""`stub.check()`: what the application did to its records, found from the requests and answers that passed."""
+"""`stub.check()`: what the application did to its records, computed from its requests and answers."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ _FIELDS: Final = ("key", "value")
 
 
 class Records(Protocol):
-    """`stub.records`, or a proxy's."""
+    """The interface of `stub.records` that the check uses; a proxy has it, too."""
 
     def __call__(self, topic: str, partition: int | None = None, *, offset: int = 0, isolation: str = ...) -> list[Any]:
-        """What a topic has."""
+        """Return the records of a topic."""
 
 
 class StubCheck:
-    """The check of a stub or a proxy; called, it gives the verdict.
+    """The check of a stub or a proxy. Call it to get the verdict.
 
         verdict = stub.check()
         assert verdict.ok, verdict
 
-    It reads the journal. A stub that was started with `check=True` has read all of it while it came; another one reads
-    what the journal still has when it is asked for the first time, and goes on from there.
+    It reads the journal. A stub that was started with `check=True` reads every request when it comes. Any other stub
+    reads the entries that the journal still has at the first call, and continues from there.
     """
 
     def __init__(self, journal: KeptJournal, records: Callable[[], Records], now_ms: Callable[[], int]) -> None:
@@ -44,14 +44,14 @@ class StubCheck:
         self._relations: list[tuple[str, str, str, By, str | None]] = []
 
     def __call__(self, *guarantees: str, ignoring: Collection[str] = ()) -> Verdict:
-        """What is true by now.
+        """Return the verdict up to now.
 
         Args:
-            guarantees: names of those that findings are about, such as "skipped" and "redelivered"; by default those
-                that Kafka's clients can keep. What is seen of all others is a notice.
-            ignoring: names of those that nothing is said of.
+            guarantees: the names of the guarantees to check, such as "skipped" and "redelivered"; by default those that
+                Kafka's clients can keep. Violations of the others are notices.
+            ignoring: the names of guarantees that are left out, also of the notices.
 
-        Raises ValueError for a name that there is not, RuntimeError where no journal is kept.
+        Raises ValueError for an unknown name, RuntimeError if no journal is kept.
         """
         if isinstance(ignoring, str):
             raise ValueError(f"ignoring={ignoring!r} is refused: a list of names is wanted, as [{ignoring!r}]")
@@ -76,21 +76,25 @@ class StubCheck:
         return verdict
 
     def exactly_once(self, input: str, output: str, *, by: By = "key", group: str | None = None) -> Verdict:
-        """The verdict, with this relation: each record of `input` that the group has committed has one in `output`.
+        """Return the verdict with this relation: each record of `input` that the group has committed has one in
+        `output`.
 
         Args:
             input: the topic that the application reads.
             output: the topic that it writes.
-            by: what makes them the same: "key", "value", or a function of a record.
-            group: who reads the input; need not be named where one group alone has committed something of it.
+            by: what makes two records the same: "key", "value", or a function of a record.
+            group: the group that reads the input. It can be left out if only one group has committed offsets of the
+                input.
 
-        The output has as many as the input, and none besides. Further calls of the check look at it, too. Raises
-        ValueError, KeyError for a topic that there is not.
+        The output must have as many records as the input, and no others. Later calls of the check include the relation.
+        Raises ValueError, KeyError for a topic that does not exist.
         """
         return self._related("exactly_once", input, output, by, group)
 
     def at_least_once(self, input: str, output: str, *, by: By = "key", group: str | None = None) -> Verdict:
-        """The same, with one or more in `output`: work that is done again is allowed."""
+        """Return the verdict with one or more records in `output` for each: repeated work is allowed. See
+        `exactly_once`.
+        """
         return self._related("at_least_once", input, output, by, group)
 
     def _related(self, name: str, input: str, output: str, by: By, group: str | None) -> Verdict:
@@ -133,5 +137,5 @@ def _items(records: list[Any], by: By) -> list[Item]:
 
 
 def wall_ms() -> int:
-    """Now, where there is no other clock."""
+    """Return the time of this machine in Unix milliseconds."""
     return int(datetime.now(UTC).timestamp() * 1000)

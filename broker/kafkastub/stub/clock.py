@@ -1,4 +1,4 @@
-"""`stub.clock`: the broker's clock in the hands of a test."""
+"""`stub.clock`: a broker clock that a test controls."""
 
 from __future__ import annotations
 
@@ -13,36 +13,37 @@ if TYPE_CHECKING:
 
 
 class StubClock:
-    """Broker time: it stamps records, commits and group states, and drives every retention.
+    """Broker time. It stamps records, commits and group states, and drives every retention.
 
-    Each method is atomic for clients: it happens between two requests, and when it returns, every offset that was due
-    is gone and every consequence is visible. Sessions, rebalances and long polls run on another clock, which stays as
-    it is unless `advance` is told otherwise.
+    Each method is atomic for clients: it runs between two requests. When it returns, every offset that was due has
+    expired and every consequence is visible. Sessions, rebalances and long polls use another clock, which only
+    `advance(timers=True)` moves.
 
-    Records age too, by the broker time of their append: what is older than a topic's retention.ms (unlimited unless
-    configured) is gone, batch by batch, and a compacted topic is compacted. Kafka takes whole segments, and those late.
+    Records age, too, by the broker time of their append. Records older than a topic's retention.ms (unlimited unless
+    configured) are deleted, batch by batch, and a compacted topic is compacted. Kafka deletes whole segments, and
+    later.
     """
 
     def __init__(self, runner: Runner) -> None:
         self._runner = runner
 
     def now(self) -> datetime:
-        """Broker time, in UTC, to the millisecond."""
+        """Return broker time as a datetime in UTC, to the millisecond."""
         return stub_arguments.EPOCH + timedelta(milliseconds=datable(self.now_ms()))
 
     def now_ms(self) -> int:
-        """Broker time in Unix milliseconds."""
+        """Return broker time in Unix milliseconds."""
         broker = self._runner.running()
         return self._runner.call(broker.clock.broker_ms)
 
     @property
     def frozen(self) -> bool:
-        """Whether broker time stands still."""
+        """Whether broker time is frozen."""
         broker = self._runner.running()
         return self._runner.call(lambda: broker.clock.frozen)
 
     def freeze(self) -> None:
-        """Let broker time stand still until `unfreeze`; `advance` and `set` still move it."""
+        """Stop broker time until `unfreeze`. `advance` and `set` still move it."""
         broker = self._runner.running()
 
         def freeze() -> None:
@@ -52,7 +53,7 @@ class StubClock:
         self._runner.call(freeze)
 
     def unfreeze(self) -> None:
-        """Let broker time go on from where it stands."""
+        """Let broker time run on from its present value."""
         broker = self._runner.running()
 
         def unfreeze() -> None:
@@ -62,10 +63,11 @@ class StubClock:
         self._runner.call(unfreeze)
 
     def set(self, to: datetime | int) -> None:
-        """Make it a point in time: an aware datetime, or Unix milliseconds.
+        """Set broker time: an aware datetime, or Unix milliseconds.
 
-        Forward it does what `advance` does. Raises ValueError for a time before 1970 or after 9999 in UTC, and for one
-        in the broker's past once the stub holds groups or records: what is stamped cannot come from the future.
+        A later time has the effects of `advance`. Raises ValueError for a time before 1970 or after 9999 in UTC, and
+        for a time in the broker's past once the stub has groups or records, because stored timestamps cannot lie in the
+        future.
         """
         broker = self._runner.running()
         target = stub_arguments.moment(to)
@@ -93,10 +95,11 @@ class StubClock:
         milliseconds: float = 0,
         timers: bool = False,
     ) -> None:
-        """Move broker time forward. What falls due on the way happens in its order and at its own time.
+        """Move broker time forward. What falls due on the way happens in order, each at its own time.
 
-        With `timers`, sessions, rebalances and long polls age as much: members that do not heartbeat are thrown out.
-        Raises ValueError for a step back, or beyond the end of the year 9999; nothing has changed then.
+        With `timers`, sessions, rebalances and long polls move forward by the same time, so members that do not
+        heartbeat are removed. Raises ValueError for a step back or beyond the end of the year 9999; then nothing has
+        changed.
         """
         ms = stub_arguments.step(
             by, days=days, hours=hours, minutes=minutes, seconds=seconds, milliseconds=milliseconds

@@ -1,4 +1,4 @@
-"""The control port of a stub. Here alone the stub knows of it, and loads it when it is asked for."""
+"""The control port of a stub. The stub loads it on first use, and only from here."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 
 class StubControl:
-    """Where it is to listen, and the port while there is one."""
+    """The address for the control port, and the port while it is open."""
 
     def __init__(self, host: object, port: object, allowed_hosts: object, token: object) -> None:
-        """Raises TypeError, ValueError."""
+        """Check the address. Raises TypeError, ValueError."""
         self._token = _checked(token)
         self._names = stub_arguments.names(allowed_hosts, "control_allowed_hosts")
         self._at = None if port is None else stub_arguments.address(host, port, "control_")
@@ -33,7 +33,7 @@ class StubControl:
         return self._at is not None
 
     def load(self) -> None:
-        """What it needs, which takes a while: in the thread of whoever starts the stub. Raises MissingExtra."""
+        """Load the modules of the control port, in the thread that starts the stub. Raises MissingExtra."""
         from kafkastub.control.port import check_extra
 
         check_extra()
@@ -49,7 +49,8 @@ class StubControl:
         ring: Ring | None,
         replaced: Callable[[Broker], None],
     ) -> None:
-        """Serve a broker that was started like this, in its thread; `replaced` is told of each after a reset.
+        """Open the port for a running broker, in its thread. `replaced` is called with each broker that replaces it
+        after a reset.
 
         Raises ListenError.
         """
@@ -78,14 +79,14 @@ class StubControl:
 
     @property
     def url(self) -> str:
-        """`http://HOST:PORT`. Raises RuntimeError where none was asked for."""
+        """The URL, `http://HOST:PORT`. Raises RuntimeError without a control port."""
         if self.port is None:
             raise RuntimeError("this stub has no control port: start it with control_port=0")
         return self.port.url
 
 
 def _checked(token: object) -> str | None:
-    """Raises TypeError, ValueError. It is a secret: what is wrong with it is told without it."""
+    """Check the token. Raises TypeError, ValueError; the message never contains the token, because it is secret."""
     if token is None:
         return None
     if not isinstance(token, str):

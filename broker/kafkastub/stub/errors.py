@@ -1,4 +1,4 @@
-"""What `KafkaStub` and its parts raise."""
+"""The exceptions of `KafkaStub` and its parts."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ CLOSED: Final = "the stub was closed meanwhile"
 
 
 class StubError(RuntimeError):
-    """The stub was used before it was started or after it was closed, or asked for what is being loaded."""
+    """The stub was used before its start or after its end, or while the state that was asked for is loading."""
 
 
 class TopicError(ValueError):
-    """A topic that Kafka would refuse; `code` is the error code that a client would get."""
+    """Kafka would refuse the topic. `code` is the error code that a client would get."""
 
     def __init__(self, code: ErrorCode, message: str) -> None:
         super().__init__(message)
@@ -24,20 +24,20 @@ class TopicError(ValueError):
 
 
 class GroupTimeout(AssertionError):
-    """A group has not become what was waited for; the text says what it is."""
+    """A group did not reach the state that was waited for. The text says which state it has."""
 
 
 class FaultTimeout(TimeoutError, AssertionError):
-    """A fault was not met so often, or does not hold so many, as was waited for; the text says how it is."""
+    """A fault did not act, or hold requests, as often as was waited for. The text says how often it did."""
 
 
 class RecordsTimeout(AssertionError):
-    """A topic does not have the records that were waited for; the text says what it has."""
+    """A topic does not have the records that were waited for. The text says which records it has."""
 
 
 class TransactionTimeout(AssertionError):
-    """A transactional id has not become what was waited for; the text says what it is."""
+    """A transactional id did not reach the state that was waited for. The text says which state it has."""
 
 
 class TopicTimeout(AssertionError):
-    """A topic has not become what was waited for; the text says what it is."""
+    """A topic did not reach the state that was waited for. The text says which state it has."""

@@ -1,4 +1,4 @@
-"""`stub.faults`: fault rules in the hands of a test. `attach` is what `kafkastub serve --faults` uses, too."""
+"""`stub.faults`: fault rules that a test controls. `kafkastub serve --faults` uses `attach`, too."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 def plan_for(broker: Broker, fired: Callable[[], None] = lambda: None) -> Plan:
-    """An empty plan of the APIs that the broker serves."""
+    """Return an empty plan for the APIs that the broker serves."""
     from kafkastub.handlers.release import served_apis
 
     served = {key: (api.first, api.last) for key, api in served_apis(broker.config["kafkastub.as.version"]).items()}
@@ -38,7 +38,7 @@ def plan_for(broker: Broker, fired: Callable[[], None] = lambda: None) -> Plan:
 
 
 def attach(broker: Broker, rules: Iterable[FaultRule]) -> Plan:
-    """Put rules in front of a broker. Raises FaultError; then none of them is there."""
+    """Add rules to a broker. Raises FaultError; then none of them is added."""
     plan = plan_for(broker)
     for rule in rules:
         plan.add(rule, broker.clock.broker_ms())
@@ -47,7 +47,7 @@ def attach(broker: Broker, rules: Iterable[FaultRule]) -> Plan:
 
 
 class Fault:
-    """A rule that was added. As a context manager it is removed at the end."""
+    """A rule that was added. As a context manager it removes the rule at the end."""
 
     def __init__(self, faults: StubFaults, armed: Armed) -> None:
         self._faults = faults
@@ -55,7 +55,7 @@ class Fault:
 
     @property
     def id(self) -> str:
-        """What journal and metrics call it: the rule's `name`, or "fault-1" …"""
+        """The name of the rule in journal and metrics: its `name`, or "fault-1", "fault-2" …"""
         return self._armed.id
 
     @property
@@ -64,33 +64,33 @@ class Fault:
 
     @property
     def hits(self) -> int:
-        """How many requests have met it."""
+        """The number of requests on which the rule has acted."""
         return self._armed.hits
 
     @property
     def matched(self) -> int:
-        """How many requests it matched, those that it spared (`after`, `every`, `share`, `times`) included."""
+        """The number of requests that match, including those that `after`, `every`, `share` and `times` spare."""
         return self._armed.matched
 
     @property
     def held(self) -> list[HeldRequest]:
-        """The requests that wait now, in the order in which they came (`hold`)."""
+        """The requests that the rule holds now (`hold`), in the order of their arrival."""
         return self._faults._ask(self._armed.holds.requests) or []
 
     def wait(self, hits: int | None = None, timeout: float = 5, *, held: int | None = None) -> None:
-        """Wait until so many requests have met it (one, if nothing is said), or until it holds so many, or more.
+        """Wait until the rule has acted on at least `hits` requests (1 by default), or holds at least `held`.
 
-        Raises FaultTimeout after `timeout` seconds, ValueError where a rule without `hold` is to hold something.
+        Raises FaultTimeout after `timeout` seconds, ValueError if `held` is given for a rule without `hold`.
         """
         if held and self.rule.hold is None:
             raise ValueError(f'held={held}: fault {self.id} holds nothing, hold="before" or "after" is not in its rule')
         self._faults._wait(self._armed, 1 if hits is None and held is None else hits or 0, held or 0, timeout)
 
     def release(self, n: int | None = None, at: int | None = None) -> int:
-        """Let the first `n` of the requests that it holds go, or all: of every connection, or the one with number `at`.
+        """Release the first `n` requests that the rule holds, or all: of every connection, or of the connection `at`.
 
-        The work of each is done when this returns, as far as it waits for nobody else. Gives how many went. ValueError
-        for a negative `n`.
+        Returns the number of released requests. When it returns, their work is done, unless they wait for other
+        requests. Raises ValueError for a negative `n`.
         """
         for name, value in (("n", n), ("at", at)):
             if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 0):
@@ -98,7 +98,7 @@ class Fault:
         return self._faults._ask(lambda: self._armed.holds.release(n, at)) or 0
 
     def remove(self) -> None:
-        """Requests don't meet it any more. Twice does no harm, nor after the stub was closed."""
+        """Remove the rule. A second call, or a call after the stub was closed, has no effect."""
         self._faults._remove(self._armed)
 
     def __enter__(self) -> Self:
@@ -115,13 +115,13 @@ class Fault:
 
 
 class StubFaults:
-    """The fault rules of a stub, in the order in which they were added: of those that are due, the first acts.
+    """The fault rules of a stub, in the order in which they were added. Of the rules that are due, the first one acts.
 
-    Each method is atomic for clients, as those of the clock are. Rules go when the stub is closed.
+    Each method is atomic for clients, as those of the clock are. Closing the stub removes the rules.
     """
 
     def __init__(self, runner: Runner, make_plan: Callable[[Broker, Callable[[], None]], Plan] = plan_for) -> None:
-        """`make_plan` gives an empty plan for what runs, which tells whom it is given when a fault acts."""
+        """`make_plan` returns an empty plan for the broker or proxy that runs."""
         self._runner = runner
         self._make_plan = make_plan
         self._fired = threading.Condition()
@@ -130,9 +130,10 @@ class StubFaults:
         self._plan: tuple[Broker, Plan] | None = None
 
     def add(self, rule: FaultRule | None = None, **fields: Any) -> Fault:
-        """Add a rule, given whole or by its fields: `add(api="OffsetCommit", error="NOT_COORDINATOR", times=3)`.
+        """Add a rule, as a FaultRule or by its fields: `add(api="OffsetCommit", error="NOT_COORDINATOR", times=3)`.
 
-        Raises FaultError for one that can never match or act, TypeError for both or unknown fields.
+        Returns the Fault. Raises FaultError for a rule that can never match or act, TypeError for a rule together with
+        fields and for unknown fields.
         """
         if rule is None:
             rule = FaultRule.from_dict(fields)
@@ -159,7 +160,7 @@ class StubFaults:
         self._runner.call(clear)
 
     def list(self) -> list[Fault]:
-        """The rules that are there, in their order; those that are spent or past stay until they are removed."""
+        """Return the rules in their order. Rules that have expired stay until they are removed."""
         broker = self._runner.running()
         return [Fault(self, each) for each in self._runner.call(lambda: self._of(broker).rules())]
 

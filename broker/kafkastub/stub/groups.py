@@ -1,4 +1,4 @@
-"""`stub.groups`: groups as the coordinator has them, and what a test can do to them; waiting for what they become."""
+"""`stub.groups`: groups as the coordinator sees them, controls for tests, and waits."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ TopicPartition = tuple[str, int]
 
 
 class RevocationHold(GroupHold):
-    """A member whose revocation does not count; as a context manager it is released at its end."""
+    """A member whose revocations are held. As a context manager it releases them at the end."""
 
     def __init__(self, runner: Runner, group_id: str, member_id: str) -> None:
         super().__init__(runner, group_id)
         self.member_id = member_id
 
     def release(self) -> None:
-        """What the member says from its next heartbeat on counts again. Releasing twice does no harm."""
+        """End the hold: from the member's next heartbeat on, revocations count again. A second call has no effect."""
         broker = self._runner.running()
         self._runner.call(lambda: release_revocation(broker.state, self.group_id, self.member_id))
 
@@ -34,9 +34,9 @@ class RevocationHold(GroupHold):
 
 
 class StubGroup(GroupOfType[GroupView, MemberView]):
-    """One group of any type: every attribute tells what it is now. KeyError where it is gone.
+    """One group of any type. Every attribute is the present value. Raises KeyError if the group is gone.
 
-    A member is named by its member id, its group instance id, or its client id.
+    You can name a member by its member id, its group instance id, or its client id.
     """
 
     _look = staticmethod(view)
@@ -55,17 +55,17 @@ class StubGroup(GroupOfType[GroupView, MemberView]):
 
     @property
     def target_epoch(self) -> int | None:
-        """The epoch of the target assignment; None in a classic group."""
+        """The epoch of the target assignment. None in a classic group."""
         return self.view().target_epoch
 
     @property
     def assignor(self) -> str | None:
-        """What computes who is to have what: "uniform", "range"."""
+        """The assignor that computes the assignment: "uniform", "range"."""
         return self.view().assignor
 
     @property
     def target(self) -> dict[str, tuple[TopicPartition, ...]]:
-        """What each member, by member id, is to have in the end; to be set, too: see `set_target`."""
+        """The target assignment by member id. `set_target` changes it."""
         return {one.member_id: one.target or () for one in self.members.values()}
 
     @target.setter
@@ -73,33 +73,34 @@ class StubGroup(GroupOfType[GroupView, MemberView]):
         self.set_target(target)
 
     def set_target(self, target: Mapping[str, Iterable[TopicPartition]]) -> None:
-        """Let its target assignment be this, with a new epoch: `{"one": [("orders", 0)], "two": [("orders", 1)]}`.
+        """Set the target assignment, with a new epoch: `{"one": [("orders", 0)], "two": [("orders", 1)]}`.
 
-        The members come to it as they come to any, by their heartbeats. Who is not named is to have nothing. It stays
-        until the next epoch: until members come, go or subscribe to something else, or their topics change.
+        The members reach it through their heartbeats, as they reach any target. A member that is not named gets
+        nothing. The target stays until the next epoch: until members join, leave or subscribe to something else, or
+        their topics change.
 
-        Raises KeyError for a member or a partition that there is not, ValueError for a partition that is given twice,
+        Raises KeyError for a member or a partition that does not exist, ValueError for a partition that is given twice,
         for a topic that the member does not subscribe to and for a classic group, TypeError.
         """
         checked = {name: _partitions(name, partitions) for name, partitions in _target(target).items()}
         self._done(lambda broker, _: set_target(broker.state, self.group_id, checked, *broker.clock.both()))
 
     def hold_revocation(self, member: str) -> RevocationHold:
-        """From now on what the member says it has let go of does not count: its partitions stay with it.
+        """Hold the revocations of a member: partitions that it revokes stay assigned to it. Return the hold.
 
-        So is a consumer that is slow to let go. What is given back is a context manager, at whose end it counts again.
-        A member that takes longer than its rebalance timeout is fenced, as always.
+        This simulates a consumer that revokes slowly. The hold is a context manager, at whose end revocations count
+        again. A member that takes longer than its rebalance timeout is fenced, as always.
 
-        Raises KeyError for a member that there is not, ValueError for a classic group.
+        Raises KeyError for a member that does not exist, ValueError for a classic group.
         """
         member_id = self._done(lambda broker, _: hold_revocation(broker.state, self.group_id, member))
         return RevocationHold(self._runner, self.group_id, member_id)
 
 
 class StubGroups(GroupsOfType[StubGroup]):
-    """Every group: `stub.groups["shipping"].state == "Stable"` (docs/consumer-groups.md).
+    """All groups: `stub.groups["shipping"].state == "Stable"` (docs/consumer-groups.md).
 
-    Iterating gives their ids, in the order in which they came. Raises StubError while the coordinator is being loaded.
+    Iterating returns their ids, in the order of their creation. Raises StubError while the coordinator is loading.
     """
 
     _one = StubGroup
@@ -137,7 +138,7 @@ def _index(value: object) -> int:
 
 
 def checked_state(group: str, state: str, members: int | None, timeout: float) -> str:
-    """The state as Kafka names it, of arguments that are good. Raises TypeError, ValueError."""
+    """Return the state by Kafka's name, after a check of the arguments. Raises TypeError, ValueError."""
     check_wait(group, timeout)
     if not isinstance(state, str):
         raise TypeError(f"state={state!r} is refused: one of {', '.join(GROUP_STATES)} is wanted")

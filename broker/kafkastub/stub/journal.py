@@ -1,4 +1,4 @@
-"""The journal that a stub keeps; `stub.journal` reads it."""
+"""The journal of a stub; `stub.journal` reads it."""
 
 from __future__ import annotations
 
@@ -18,26 +18,27 @@ if TYPE_CHECKING:
 
 
 class KeptJournal:
-    """The newest requests of a stub, and where all of them are written."""
+    """The newest requests of a stub, and the directory to which all of them are written."""
 
     def __init__(
         self, runner: Runner, wanted: bool | str | os.PathLike[str], entries: int, checks: bool = False
     ) -> None:
-        """`wanted`: whether there is one; a path is a new directory for it. `checks`: whether guarantees are checked
-        while requests pass. Raises ValueError.
+        """`wanted`: whether there is a journal; a path is a new directory for it.
+
+        `checks`: whether guarantees are checked while requests pass. Raises ValueError.
         """
         self._runner = runner
         self._directory = None if isinstance(wanted, bool) else wanted
         if checks and wanted is False:
             raise ValueError("check=True reads the journal: leave journal=False out")
         self.ring = Ring.of(entries) if wanted is not False else None
-        """Lives on when the stub is closed: a test that failed is told of afterwards."""
+        """Stays readable when the stub is closed, for the report of a failed test."""
         self._checks = checks
         self._broker: Broker | None = None
         """The one that runs, or the one that ran last: topic ids in the journal are its."""
 
     def keep(self, broker: Broker) -> None:
-        """Note down what this broker is asked; in its thread. Raises JournalDirError."""
+        """Record the requests of this broker, in its thread. Raises JournalDirError."""
         self._broker = broker
         if self.ring is not None:
             broker.keep_journal(self.ring, self._directory)
@@ -46,7 +47,7 @@ class KeptJournal:
 
     @cached_property
     def reader(self) -> Journal:
-        """Raises RuntimeError where there is none."""
+        """Return the journal. Raises RuntimeError without one."""
         from kafkastub.journal import Journal
 
         if self.ring is None:
@@ -55,7 +56,7 @@ class KeptJournal:
 
     @cached_property
     def follower(self) -> Follower:
-        """Checks what the journal has, and what comes. Raises RuntimeError where there is none."""
+        """Return the check of the entries that the journal has and gets. Raises RuntimeError without a journal."""
         from kafkastub.guarantees.following import follower_of
 
         ring = self.ring
@@ -65,12 +66,12 @@ class KeptJournal:
         return found
 
     def call_or_do(self, work: Callable[[], Any]) -> Any:
-        """In the broker's thread; where there is none, here."""
+        """Call a function in the broker's thread, or here if no broker runs."""
         try:
             return self._runner.call(work)
         except StubError:
             return work()
 
     def topic_name(self, topic_id: bytes) -> str | None:
-        """Of the topic that has, or had, this id."""
+        """Return the name of the topic that has, or had, this id."""
         return None if self._broker is None else self._broker.name_of(topic_id)

@@ -1,4 +1,4 @@
-"""`stub.nodes`: the nodes of a stub, and who leads and coordinates what."""
+"""`stub.nodes`: the nodes of a stub, leaders and coordinators."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class StubNode:
-    """One node of a stub, to be stopped and started while clients are at work."""
+    """One node of a stub. A test can stop and start it while clients work."""
 
     def __init__(self, runner: AsyncRunner, node_id: int) -> None:
         self._runner = runner
@@ -24,26 +24,30 @@ class StubNode:
 
     @property
     def running(self) -> bool:
-        """Whether it serves."""
+        """Whether the node runs."""
         return self._node.alive
 
     @property
     def rack(self) -> str | None:
-        """The rack that it is in."""
+        """The rack of the node."""
         return self._node.rack
 
     @property
     def bootstrap_servers(self) -> str:
-        """`HOST:PORT` of this node alone."""
+        """The address of this node alone, `HOST:PORT`."""
         return address_text(*next(iter(self._node.endpoints.values())))
 
     def stop(self) -> None:
-        """Stop it: its connections end, others lead what it led, and nobody can connect until `start`."""
+        """Stop the node: its connections end, other nodes take over its partitions, and no client can connect until
+        `start`.
+        """
         self._runner.call_async(lambda broker: broker.stop_node(self.id))
 
     def start(self) -> None:
-        """Let it come back on the same port, with all that was written meanwhile. It leads nothing yet but what nobody
-        could lead without it (`StubNodes.elect_leaders`)."""
+        """Start the node on the same port. It has all records that were written while it was stopped.
+
+        At first it leads only the partitions that no other node can lead (`StubNodes.elect_leaders`).
+        """
         self._runner.call_async(lambda broker: broker.start_node(self.id))
 
     @property
@@ -55,7 +59,7 @@ class StubNode:
 
 
 class StubNodes(Mapping[int, StubNode]):
-    """The nodes by id, in their order, as they are now: 1, 2, 3 … unless node.id says otherwise."""
+    """The nodes by id, in their order: 1, 2, 3 … unless `node.id` is configured."""
 
     def __init__(self, runner: AsyncRunner) -> None:
         self._runner = runner
@@ -72,7 +76,7 @@ class StubNodes(Mapping[int, StubNode]):
         return len(self._runner.running().state.cluster.nodes)
 
     def add(self, rack: str | None = None) -> StubNode:
-        """One more node, with the next id. It has no replicas until a topic is created or leaders are moved to it.
+        """Add a node with the next id. It has no replicas until a topic is created or leaders are moved to it.
 
         Raises TypeError.
         """
@@ -81,16 +85,16 @@ class StubNodes(Mapping[int, StubNode]):
         return self[self._runner.call_async(lambda broker: broker.add_node(rack))]
 
     def remove(self, node: int) -> None:
-        """Take a node out of the cluster for good."""
+        """Remove a node from the cluster for good."""
         self[node]
         self._runner.call_async(lambda broker: broker.remove_node(node))
 
     def leader_of(self, topic: str, partition: int) -> int:
-        """The id of the node that leads a partition, -1 where none does. Raises KeyError."""
+        """Return the id of the node that leads a partition, -1 without one. Raises KeyError."""
         return self._runner.call(lambda: self._partition(topic, partition)[0].partitions[partition].leader)
 
     def coordinator_of(self, group: str) -> int:
-        """The id of the node that coordinates a group, -1 where none does."""
+        """Return the id of the node that coordinates a group, -1 without one."""
 
         def leader() -> int:
             if not self._runner.running().state.cluster.has_living_node:
@@ -101,21 +105,26 @@ class StubNodes(Mapping[int, StubNode]):
         return self._runner.call(leader)
 
     def move_leader(self, topic: str, partition: int, node: int) -> None:
-        """Let a running node lead a partition; one without a replica gets one. Raises KeyError, ValueError."""
+        """Make a running node the leader of a partition. A node without a replica gets one. Raises KeyError,
+        ValueError.
+        """
         broker = self._runner.running()
         self._runner.call(
             lambda: move_leader(broker.state, *self._partition(topic, partition), node, broker.clock.both())
         )
 
     def move_coordinator(self, group: str, node: int) -> None:
-        """Let a running node coordinate a group, and all groups of the same offsets partition. Raises ValueError."""
+        """Make a running node the coordinator of a group, and of all groups of the same offsets partition. Raises
+        ValueError.
+        """
         broker = self._runner.running()
         self._runner.call(lambda: move_leader(broker.state, *self._coordinated(group), node, broker.clock.both()))
 
     def elect_leaders(self, topics: Sequence[str] | None = None, *, unclean: bool = False) -> None:
-        """Let the preferred leaders lead, where they run; with `unclean`, anybody where nobody does.
+        """Elect the preferred leaders where they run. With `unclean`, a partition without a leader gets any replica
+        that runs.
 
-        Raises TypeError, KeyError for a topic that does not exist: nothing has happened then.
+        Raises TypeError, KeyError for a topic that does not exist; then nothing has changed.
         """
         if isinstance(topics, str):
             raise TypeError(f"topics={topics!r} is refused: a list of names is wanted, or None for all topics")

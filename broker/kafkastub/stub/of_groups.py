@@ -1,4 +1,4 @@
-"""What `stub.groups`, `stub.share_groups` and `stub.streams_groups` do alike."""
+"""What `stub.groups`, `stub.share_groups` and `stub.streams_groups` share."""
 
 from __future__ import annotations
 
@@ -23,55 +23,55 @@ V = TypeVar("V", bound=AnyGroup[Any])
 
 
 class GroupOfType(Generic[V, Member]):
-    """One group: every attribute tells what it is now. KeyError where it is gone.
+    """One group. Every attribute is the present value. Raises KeyError if the group is gone.
 
-    A member is named by its member id, its group instance id, or its client id.
+    You can name a member by its member id, its group instance id, or its client id.
     """
 
     _kind: ClassVar = "group"
     _look: Callable[[BrokerState, str], V | None]
-    """The view; None where there is no group of this type."""
+    """Returns the view, or None if there is no group of this type."""
     _missing: ClassVar[Container[ErrorCode]] = _MISSING
     _refused: ClassVar[type[Exception]] = StubError
-    """What is raised where Kafka refuses something, but for what is `_missing`: that is a KeyError."""
+    """The exception for what Kafka refuses, except `_missing`, which raises KeyError."""
 
     def __init__(self, runner: Runner, group_id: str) -> None:
         self._runner = runner
         self.group_id = group_id
 
     def view(self) -> V:
-        """All that can be told of it, of one moment."""
+        """Return everything about the group at one moment."""
         return self._done(lambda broker, found: found)
 
     @property
     def state(self) -> str:
-        """As Kafka names it: "Stable"."""
+        """The state by Kafka's name: "Stable"."""
         return self.view().state
 
     @property
     def epoch(self) -> int:
-        """The group's epoch; the generation of a classic group."""
+        """The epoch of the group; of a classic group, the generation."""
         return self.view().epoch
 
     @property
     def members(self) -> dict[str, Member]:
-        """Its members by member id, each with what it has, is to let go of, and is to have in the end."""
+        """The members by member id, each with its assignment, the partitions to revoke, and its target."""
         return self.view().members
 
     def member(self, name: str) -> Member:
-        """One member. Raises KeyError."""
+        """Return one member. Raises KeyError."""
         found: Member = self.view().member(name)
         return found
 
     def end_session(self, member: str) -> None:
-        """Do at once what the end of this member's session does: it is out, and the others get what it had.
+        """End the session of a member at once: it is removed, and the others get its assignment.
 
-        So is a consumer, or an instance, that has died. One that lives is told UNKNOWN_MEMBER_ID by its next heartbeat,
-        and joins again. What a member of a share group has acquired stays its own until it has let go of it, its
-        connection ends, or the locks do.
+        This simulates a consumer, or an instance, that has died. A member that is alive gets UNKNOWN_MEMBER_ID for its
+        next heartbeat, and joins again. Records that a member of a share group has acquired stay acquired until it
+        releases them, its connection ends, or the locks expire.
 
-        Raises KeyError for a member that there is not, ValueError for one that waits for a rebalance of a classic
-        group: that keeps its session alive.
+        Raises KeyError for a member that does not exist, ValueError for a member that waits for a rebalance of a
+        classic group, which keeps its session alive.
         """
         self._done(lambda broker, _: end_session(broker.state, self.group_id, member, *broker.clock.both()))
 
@@ -94,9 +94,9 @@ G = TypeVar("G", bound="GroupOfType[Any, Any]")
 
 
 class GroupsOfType(Mapping[str, G]):
-    """The groups of a type by their ids, in the order in which they came.
+    """The groups of a type by their ids, in the order of their creation.
 
-    Raises StubError while the coordinator is being loaded.
+    Raises StubError while the coordinator is loading.
     """
 
     _type: ClassVar[str | None] = None
@@ -125,12 +125,13 @@ class GroupsOfType(Mapping[str, G]):
 
 
 class ConfiguredGroups(GroupsOfType[G]):
-    """The groups of a type that are configured one by one, and waited for in a way of their own."""
+    """The groups of a type that have group configurations and their own waits."""
 
     def configure(self, group: str, configs: Mapping[str, object]) -> None:
-        """Configure a group: `configure("workers", {"share.auto.offset.reset": "earliest"})`. It need not be there yet.
+        """Configure a group: `configure("workers", {"share.auto.offset.reset": "earliest"})`. The group may not exist
+        yet.
 
-        None takes a configuration away. Raises ValueError for what Kafka would refuse, with its words, TypeError.
+        None removes a configuration. Raises ValueError, with Kafka's message, for what Kafka would refuse; TypeError.
         """
         if not isinstance(group, str) or not isinstance(configs, Mapping):
             raise TypeError(f'group={group!r}, configs={configs!r}: "GROUP", {{"NAME": value, …}} is wanted')
@@ -152,14 +153,14 @@ class ConfiguredGroups(GroupsOfType[G]):
 
 
 class GroupHold:
-    """What is held of a group; as a context manager it is released at its end."""
+    """A hold on a group. As a context manager it is released at the end."""
 
     def __init__(self, runner: Runner, group_id: str) -> None:
         self._runner = runner
         self.group_id = group_id
 
     def release(self) -> None:
-        """Hold it no more."""
+        """Release the hold."""
         raise NotImplementedError
 
     def __enter__(self) -> Self:
@@ -170,7 +171,7 @@ class GroupHold:
 
 
 def once_loaded(runner: Runner, work: Callable[[Broker], T]) -> T:
-    """What comes of work on groups. Raises StubError while they are being loaded."""
+    """Return the result of work on groups. Raises StubError while they are loading."""
     broker = runner.running()
 
     def loaded() -> T:
@@ -187,7 +188,9 @@ def of_one(
     missing: Container[ErrorCode] = _MISSING,
     refused: type[Exception] = StubError,
 ) -> T:
-    """The same of work on one group. Raises KeyError for a group or a member that there is not, else `refused`."""
+    """Return the result of work on one group. Raises KeyError for a group or a member that does not exist, else
+    `refused`.
+    """
     try:
         return once_loaded(runner, work)
     except KafkaError as error:
@@ -196,7 +199,7 @@ def of_one(
 
 
 def check_wait(group: object, timeout: object) -> None:
-    """Raises TypeError, ValueError."""
+    """Check the arguments of a wait. Raises TypeError, ValueError."""
     if not isinstance(group, str):
         raise TypeError(f"group={group!r} is refused: the id of a group is wanted, a text")
     check_timeout(timeout)

@@ -1,4 +1,4 @@
-"""`stub.offsets`: offsets without a client, committed, measured, and waited for."""
+"""`stub.offsets`: commit offsets, and read and wait for lag, without a client."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ TopicPartition = tuple[str, int]
 
 
 class StubOffsets:
-    """What groups have committed."""
+    """The committed offsets of groups."""
 
     def __init__(self, runner: Runner) -> None:
         self._runner = runner
 
     def commit(self, group: str, offsets: Mapping[TopicPartition, int], metadata: str = "") -> None:
-        """Commit for a group without members, as an administrator does: `commit("g", {("orders", 0): 5})`.
+        """Commit offsets of a group without members, as an administrator does: `commit("g", {("orders", 0): 5})`.
 
-        Raises KeyError for a partition that there is not, ValueError for a group with members, TypeError.
+        Raises KeyError for a partition that does not exist, ValueError for a group with members, TypeError.
         """
         _commit_checked(self._runner, group, offsets, metadata)
 
     def lag(self, group: str) -> dict[TopicPartition, int]:
-        """By partition that a group has committed: how many records it is behind the end.
+        """Return the lag in records, for each partition that the group has committed.
 
         Raises KeyError, ValueError for a share group.
         """
@@ -47,9 +47,9 @@ class StubOffsets:
         return found
 
     def wait_lag(self, group: str, topic: str | None = None, *, at_most: int = 0, timeout: float = 5) -> None:
-        """Wait until a group has committed all but `at_most` records of every partition, of all topics or of one.
+        """Wait until the lag of a group is at most `at_most` records in every partition, of one topic or of all topics.
 
-        Of all topics, those count that it has committed anything of, with all their partitions that have records.
+        All topics are those of which the group has committed an offset, with all their partitions that have records.
         Raises GroupTimeout after `timeout` seconds, TypeError.
         """
         if not isinstance(at_most, int) or isinstance(at_most, bool) or at_most < 0:

@@ -14,7 +14,7 @@ _SAYS: Final = "a name, or '' for the default of all others"
 
 
 class StubQuotas:
-    """What clients of a stub may use (docs/quotas.md)."""
+    """The client quotas of a stub (docs/quotas.md)."""
 
     def __init__(self, runner: Runner) -> None:
         self._runner = runner
@@ -27,17 +27,17 @@ class StubQuotas:
         ip: str | None = None,
         **quotas: float | None,
     ) -> None:
-        """Limit what clients may use; from then on they are told throttle_time_ms, and wait.
+        """Set client quotas. Clients above a quota get throttle_time_ms, and wait.
 
             stub.quotas.set(client_id="loader", producer_byte_rate=1_000_000)
 
         Args:
-            user: whose quota: a user's; "" is the default for all that have none of their own.
-            client_id: a client id's, or with `user` that of both together; "" likewise.
-            ip: an address's; "" likewise.
-            quotas: producer_byte_rate and consumer_byte_rate (bytes a second), request_percentage,
-                controller_mutation_rate (partitions a second), of an address connection_creation_rate (connections a
-                second). None removes one; what is not named stays.
+            user: the user that the quota is for; "" is the default for users without a separate quota.
+            client_id: the client id that the quota is for, with `user` the combination of both; "" is the default.
+            ip: the IP address that the quota is for; "" is the default.
+            quotas: producer_byte_rate and consumer_byte_rate (bytes per second), request_percentage,
+                controller_mutation_rate (partitions per second), for an address connection_creation_rate (connections
+                per second). None removes a quota. Quotas that are not named are left unchanged.
 
         Raises ValueError for what Kafka would refuse, TypeError.
         """

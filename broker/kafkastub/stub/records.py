@@ -1,4 +1,4 @@
-"""`stub.records`: records without a client, written, read, and waited for."""
+"""`stub.records`: write, read and wait for records without a client."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Deserializer = Callable[[bytes], Any]
 
 
 class Produced(NamedTuple):
-    """Where a record went; the timestamp is Unix milliseconds."""
+    """The place of a record that was written. The timestamp is in Unix milliseconds."""
 
     topic: str
     partition: int
@@ -41,9 +41,9 @@ class Produced(NamedTuple):
 
 
 class StubRecords:
-    """What topics have: `stub.records("orders")` lists it, `wait` waits for it, `produce` adds to it.
+    """The records of topics: `stub.records("orders")` reads them, `wait` waits for them, `produce` adds to them.
 
-    A topic or partition that there is not is a KeyError, what Kafka would refuse a TopicError.
+    A topic or partition that does not exist raises KeyError. What Kafka would refuse raises TopicError.
     """
 
     def __init__(self, runner: Runner) -> None:
@@ -61,10 +61,11 @@ class StubRecords:
         partition: int | None = None,
         timestamp: int | None = None,
     ) -> Produced:
-        """Write a record: bytes, or a text as UTF-8; None for a tombstone. Says where it went.
+        """Write a record and return its place. A value is bytes, or a text, which is written as UTF-8; None is a
+        tombstone.
 
-        Without `partition` a key decides as in Kafka's producers; without a key every partition has its turn.
-        `timestamp` is in Unix milliseconds, by default the broker's time. Raises KeyError, TopicError, TypeError.
+        Without `partition`, the key decides, as in Kafka's producers. Without a key, the partitions take turns.
+        `timestamp` is in Unix milliseconds, by default broker time. Raises KeyError, TopicError, TypeError.
         """
         from kafkawire.records import NewRecord
 
@@ -103,10 +104,10 @@ class StubRecords:
         deserializer: Deserializer | None = None,
         key_deserializer: Deserializer | None = None,
     ) -> list[LogRecord]:
-        """What a topic has, partition by partition, from `offset` on.
+        """Return the records of a topic, partition by partition, from `offset` on.
 
-        With `isolation="read_committed"`, what a consumer of that isolation gets. The deserializers turn values and
-        keys that are not null into something else. Raises KeyError, ValueError, TypeError.
+        With `isolation="read_committed"`, they are those that a consumer with this isolation level gets. The
+        deserializers are called with values and keys that are not null. Raises KeyError, ValueError, TypeError.
         """
         from kafkastub.views.records import decoded
 
@@ -131,7 +132,7 @@ class StubRecords:
         key_deserializer: Deserializer | None = None,
         timeout: float = 5,
     ) -> list[LogRecord]:
-        """Wait until a topic has so many records, or so many that match; gives those. It need not be there yet.
+        """Wait until a topic has `count` records, or `count` that match, and return them. The topic may not exist yet.
 
         Raises RecordsTimeout after `timeout` seconds, and ValueError and TypeError as reading does.
         """
@@ -240,7 +241,7 @@ def _stretches(broker: Broker, name: str, index: int | None, offset: int, commit
 
 
 def deserialized(record: R, value: Deserializer | None, key: Deserializer | None) -> R:
-    """With what these make of value and key."""
+    """Return the record with its value and key deserialized."""
     try:
         if value is not None and record.value is not None:
             record = record._replace(value=value(record.value))
@@ -257,7 +258,7 @@ def _shown(record: LogRecord | Found) -> str:
 
 
 def content(what: str, given: Content) -> bytes | None:
-    """Of a record. Raises TypeError."""
+    """Return the bytes of a key or value. Raises TypeError."""
     if isinstance(given, str):
         return given.encode()
     if given is None or isinstance(given, bytes):
@@ -266,7 +267,7 @@ def content(what: str, given: Content) -> bytes | None:
 
 
 def header_pairs(headers: Headers) -> tuple[tuple[bytes, bytes | None], ...]:
-    """As a batch has them. Raises TypeError."""
+    """Return the headers in the form that a batch has. Raises TypeError."""
     given = headers.items() if isinstance(headers, Mapping) else headers
     return tuple((name.encode(), content(f"header {name!r}", each)) for name, each in given)
 

@@ -1,4 +1,4 @@
-"""`stub.registry`: the schema registry beside the broker. Here alone the stub knows of it, and loads it when asked."""
+"""`stub.registry`: the schema registry of a stub. The stub loads it on first use, and only from here."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ GivenReference = tuple[str, str, int]
 
 
 class StubRegistry:
-    """A schema registry with Confluent's REST interface, whose state is in the topic `_schemas` of the broker.
+    """A schema registry with Confluent's REST interface. Its state is in the broker's topic `_schemas`.
 
-    Clients are given its `url`; a test has the same without HTTP. What the registry refuses is a
+    Clients use its `url`. A test can call the same functions without HTTP. A request that the registry refuses raises
     `kafkastub.RegistryError`, with the `status` and `code` that clients see.
     """
 
@@ -37,7 +37,7 @@ class StubRegistry:
         self._port: RegistryPort | None = None
 
     def _load(self) -> None:
-        """What it needs, in the thread of whoever starts the stub. Raises MissingExtra."""
+        """Load the modules of the registry, in the thread that starts the stub. Raises MissingExtra."""
         from kafkastub.registry_port.port import check_extra
 
         check_extra()
@@ -59,7 +59,7 @@ class StubRegistry:
 
     @property
     def url(self) -> str:
-        """`http://HOST:PORT`, for a client's `schema.registry.url`. Raises StubError where the stub does not run."""
+        """The URL for a client's `schema.registry.url`, `http://HOST:PORT`. Raises StubError if no stub runs."""
         self._runner.running()
         assert self._port is not None
         return self._port.url
@@ -77,9 +77,10 @@ class StubRegistry:
         rules: Mapping[str, Any] | None = None,
         normalize: bool = False,
     ) -> Schema:
-        """Register a schema: a text, or what JSON makes one of. `type` is AVRO, JSON or PROTOBUF.
+        """Register a schema, a text or an object that becomes JSON, and return it.
 
-        What is there already is given back as it is. Raises RegistryError, TypeError.
+        `type` is AVRO, JSON or PROTOBUF. A schema that is already registered is returned unchanged. Raises
+        RegistryError, TypeError.
         """
         given = self._given(subject, schema, type, references, metadata, rules)
         return self._do(lambda registry: registry.register(given, normalize=normalize))
@@ -94,24 +95,24 @@ class StubRegistry:
         normalize: bool = False,
         deleted: bool = False,
     ) -> Schema:
-        """The version that a schema is. Raises RegistryError, TypeError."""
+        """Return the version under which a schema is registered. Raises RegistryError, TypeError."""
         given = self._given(subject, schema, type, references, None, None)
         return self._do(lambda registry: registry.lookup(given, normalize=normalize, deleted=deleted).schema)
 
     def latest(self, subject: str) -> Schema:
-        """The latest version of a subject. Raises RegistryError."""
+        """Return the latest version of a subject. Raises RegistryError."""
         return self._do(lambda registry: registry.version(subject, -1).schema)
 
     def version(self, subject: str, version: int, *, deleted: bool = False) -> Schema:
-        """A version of a subject. Raises RegistryError."""
+        """Return a version of a subject. Raises RegistryError."""
         return self._do(lambda registry: registry.version(subject, version, deleted=deleted).schema)
 
     def versions(self, subject: str, *, deleted: bool = False) -> list[int]:
-        """The numbers of a subject's versions. Raises RegistryError."""
+        """Return the numbers of a subject's versions. Raises RegistryError."""
         return self._do(lambda registry: [one.version for one in registry.versions(subject, deleted=deleted)])
 
     def schema(self, schema_id: int, subject: str | None = None) -> Schema:
-        """The schema with an id; `subject` says the context, where it is not the default one. Raises RegistryError."""
+        """Return the schema with an id. `subject` names the context if it is not the default. Raises RegistryError."""
         return self._do(lambda registry: registry.of_id(schema_id, subject)[0].schema)
 
     # -- values by their schemas -------------------------------------------------------------------------------------
@@ -140,18 +141,18 @@ class StubRegistry:
         return decode(found, self._do(lambda registry: registry.resolved(found)), data)
 
     def subjects(self, prefix: str = ":*:", *, deleted: bool = False) -> list[str]:
-        """The names of the subjects that begin with a prefix, by default of all, in order."""
+        """Return the names of the subjects that begin with a prefix, by default all, sorted."""
         return self._do(lambda registry: registry.subjects(prefix, deleted=deleted))
 
     def delete_subject(self, subject: str, *, permanent: bool = False) -> list[int]:
-        """Delete a subject: softly, or for good what was deleted softly before. Says which versions.
+        """Delete a subject softly, or permanently after a soft deletion. Return the versions that were deleted.
 
         Raises RegistryError.
         """
         return self._do(lambda registry: registry.delete_subject(subject, permanent=permanent))
 
     def delete_version(self, subject: str, version: int, *, permanent: bool = False) -> int:
-        """Delete a version likewise. Raises RegistryError."""
+        """Delete a version softly, or permanently after a soft deletion. Raises RegistryError."""
         return self._do(lambda registry: registry.delete_version(subject, version, permanent=permanent))
 
     # -- what may follow on what -------------------------------------------------------------------------------------
@@ -164,16 +165,17 @@ class StubRegistry:
         *,
         references: Iterable[GivenReference] = (),
     ) -> list[str]:
-        """What keeps a schema from being registered, in sentences; empty where nothing does. Raises RegistryError."""
+        """Return why a schema cannot be registered, as sentences; empty if it can. Raises RegistryError."""
         given = self._given(subject, schema, type, references, None, None)
         return self._do(lambda registry: registry.why_incompatible(given))
 
     def compatibility(self, subject: str | None = None) -> str:
-        """The level that counts for a subject, "BACKWARD" for example; that of all without one."""
+        """Return the compatibility level of a subject, "BACKWARD" for example; without a subject, the global level."""
         return self._do(lambda registry: str(registry.config(subject)["compatibilityLevel"]))
 
     def set_compatibility(self, level: str, subject: str | None = None) -> None:
-        """Set the level of a subject, or of all: NONE, BACKWARD, FORWARD, FULL, or one of these with _TRANSITIVE.
+        """Set the level of a subject, or the global level: NONE, BACKWARD, FORWARD, FULL, or one of these with
+        _TRANSITIVE.
 
         Raises RegistryError.
         """
@@ -183,11 +185,11 @@ class StubRegistry:
         self._do(lambda registry: registry.set_config(subject, change))
 
     def mode(self, subject: str | None = None) -> str:
-        """The mode that counts for a subject, "READWRITE" for example; that of all without one."""
+        """Return the mode of a subject, "READWRITE" for example; without a subject, the global mode."""
         return self._do(lambda registry: registry.mode(subject))
 
     def set_mode(self, mode: str, subject: str | None = None, *, force: bool = False) -> None:
-        """Set the mode of a subject, or of all: READWRITE, READONLY, IMPORT. Raises RegistryError."""
+        """Set the mode of a subject, or the global mode: READWRITE, READONLY, IMPORT. Raises RegistryError."""
         self._do(lambda registry: registry.set_mode(subject, mode, force=force))
 
     def _do(self, work: Callable[[Registry], T]) -> T:

@@ -1,9 +1,10 @@
-"""Feeding a journal to a fresh stub: the same requests, at the same times by the broker's clock.
+"""Replay a journal on a new stub: the same requests, at the same broker times.
 
-The clock is frozen and moved to each entry's broker time. Each connection of the journal is one here, and its requests
-keep their order; a request is sent when everything is answered that had been answered before it came. What a broker
-makes up at random, and a client repeats, is put right in later requests: member ids and generations (JoinGroup), topic
-ids, fetch sessions. Producer ids stand inside of records and stay as they are. Frames that held secrets are skipped.
+The clock is frozen and moved to each entry's broker time. Each connection of the journal is one connection here, and
+its requests keep their order. A request is sent when all requests are answered that had been answered before it came.
+Some values are made up by a broker and repeated by clients: member ids and generations (JoinGroup), topic ids, fetch
+sessions. They are replaced in later requests. Producer ids are inside records and are left unchanged. Frames with
+secrets are skipped.
 """
 
 from __future__ import annotations
@@ -37,15 +38,15 @@ _GENERATIONS: Final = ("generation_id", "generation_id_or_member_epoch")
 
 @dataclass
 class Replayed:
-    """What came of it."""
+    """The result of a replay."""
 
     requests: int = 0
-    """Sent."""
+    """Number of requests that were sent."""
     answers: int = 0
     skipped: int = 0
-    """Not sent: their frames held secrets."""
+    """Number of requests that were not sent, because their frames had secrets."""
     differences: list[str] = field(default_factory=list)
-    """A line for each answer with other errors than the one in the journal, or without an answer; the first 1,000."""
+    """One line for each answer that has other errors than in the journal, or is missing; the first 1,000."""
 
 
 class _Line:
@@ -190,9 +191,11 @@ class _Replay:
 
 
 def replay(journal: str | os.PathLike[str], stub: KafkaStub) -> Replayed:
-    """Feed the journal in a directory to `stub`, which runs and has done nothing yet; its clock stays frozen.
+    """Send the requests of the journal in a directory to `stub`, and return the differences. The clock of the stub
+    stays frozen.
 
-    Raises JournalDirError where there is no journal, ValueError for a stub that holds groups or records already.
+    The stub must run and must not have been used. Raises JournalDirError if there is no journal, ValueError for a stub
+    that has groups or records.
     """
     at_work: _Replay | None = None
     for row in read_rows(journal):

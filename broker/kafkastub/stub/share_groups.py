@@ -1,4 +1,4 @@
-"""`stub.share_groups`: share groups, and each record as they have it: whose, for how long, how often delivered."""
+"""`stub.share_groups`: share groups, and each of their records with its owner, lock and delivery count."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ TopicPartition = tuple[str, int]
 
 
 class AcknowledgementHold(GroupHold):
-    """A share group whose acknowledgements are held; as a context manager they are released at its end."""
+    """A share group whose acknowledgements are held. As a context manager it releases them at the end."""
 
     def release(self) -> None:
-        """Let go what is held, in its order, and hold no more. Releasing twice does no harm."""
+        """Release the held acknowledgements, in their order, and end the hold. A second call has no effect."""
         of_one(
             self._runner,
             lambda broker: release_acknowledgements(broker.state, self.group_id, *broker.clock.both()),
@@ -38,10 +38,10 @@ class AcknowledgementHold(GroupHold):
 
 
 class StubShareGroup(GroupOfType[ShareGroupView, MemberView], Mapping[TopicPartition, SharePartitionView]):
-    """One share group: every attribute tells what it is now. KeyError where it is gone.
+    """One share group. Every attribute is the present value. Raises KeyError if the group is gone.
 
-    `group["orders", 0]` is a partition as it has it at this moment; iterating gives the partitions that its members
-    may read.
+    `group["orders", 0]` is the present state of a partition in the group. Iterating returns the partitions that its
+    members may read.
     """
 
     _kind = "share group"
@@ -49,7 +49,7 @@ class StubShareGroup(GroupOfType[ShareGroupView, MemberView], Mapping[TopicParti
 
     @property
     def holds_acknowledgements(self) -> bool:
-        """Whether a test holds what its members acknowledge."""
+        """Whether a test holds the acknowledgements of the members."""
         return self.view().holds
 
     def __getitem__(self, place: TopicPartition) -> SharePartitionView:
@@ -69,19 +69,20 @@ class StubShareGroup(GroupOfType[ShareGroupView, MemberView], Mapping[TopicParti
         return len(self.view().partitions)
 
     def hold_acknowledgements(self) -> AcknowledgementHold:
-        """From now on nothing becomes of what its members say of records, and their requests are not answered.
+        """Hold the acknowledgements of all members: they take no effect, and their requests get no answer. Return the
+        hold.
 
-        Their records are `held` until the hold is released; the locks of these run on. What is given back is a context
-        manager, at whose end they are released.
+        The records are `held` until the hold is released, and their locks run on. The hold is a context manager, at
+        whose end the acknowledgements are released.
         """
         self._done(lambda broker, _: hold_acknowledgements(broker.state, self.group_id))
         return AcknowledgementHold(self._runner, self.group_id)
 
 
 class StubShareGroups(ConfiguredGroups[StubShareGroup]):
-    """Every share group: `stub.share_groups["workers"]["orders", 0].acquired` (docs/share-groups.md).
+    """All share groups: `stub.share_groups["workers"]["orders", 0].acquired` (docs/share-groups.md).
 
-    Iterating gives their ids, in the order in which they came. Raises StubError while the coordinator is being loaded.
+    Iterating returns their ids, in the order of their creation. Raises StubError while the coordinator is loading.
     """
 
     _type = "share"
@@ -97,14 +98,15 @@ class StubShareGroups(ConfiguredGroups[StubShareGroup]):
         lag: int | None = None,
         timeout: float = 5,
     ) -> None:
-        """Wait until a share group's records are like this, those of all its topics or of one.
+        """Wait for the state of a share group's records, of one topic or of all topics.
 
         Args:
-            acquired: its members have at least so many.
-            held: of at least so many the acknowledgements wait for `AcknowledgementHold.release`.
-            lag: of every partition at most so many are not done with; 0: all were accepted, rejected or archived.
+            acquired: the members have acquired at least this number of records.
+            held: the acknowledgements of at least this number of records wait for `AcknowledgementHold.release`.
+            lag: at most this number of records of every partition are not done. 0: all were accepted, rejected or
+                archived.
 
-        Raises GroupTimeout after `timeout` seconds, ValueError where nothing is waited for, TypeError.
+        Raises GroupTimeout after `timeout` seconds, ValueError if nothing is waited for, TypeError.
         """
         numbers = {"acquired": acquired, "held": held, "lag": lag}
         if not isinstance(topic, str | None):

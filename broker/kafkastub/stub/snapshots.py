@@ -1,4 +1,4 @@
-"""`stub.snapshot()` and `stub.restore(saved)`: a stub's whole state, kept and put back."""
+"""`stub.snapshot()` and `stub.restore(saved)`: take and restore the whole state of a stub."""
 
 from __future__ import annotations
 
@@ -18,17 +18,19 @@ if TYPE_CHECKING:
 
 
 class Snapshot:
-    """Everything that clients can see of a stub, as it was at one moment. It never changes.
+    """All state of a stub that clients can see, at one moment. It never changes.
 
-    Any number of stubs may be made of it (`KafkaStub(snapshot=saved)`), and it may be restored as often as one likes.
+    You can make any number of stubs from it (`KafkaStub(snapshot=saved)`), and restore it any number of times.
     """
 
     def __init__(self, saved: SavedState) -> None:
-        """Made by `stub.snapshot()` and `Snapshot.load`."""
+        """Only `stub.snapshot()` and `Snapshot.load` call this."""
         self._saved = saved
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write it to a file, in place of what is there. Raises OSError, SnapshotError for one that is too large."""
+        """Write the snapshot to a file, and replace the file if it exists. Raises OSError, SnapshotError if it is too
+        large.
+        """
         from pathlib import Path
 
         from kafkastub.storage.disk.directory import replace_file
@@ -37,9 +39,11 @@ class Snapshot:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, most_bytes: int = 1 << 30) -> Self:
-        """Read what `save` wrote. Broker time goes on from where it was, however old the file is.
+        """Return the snapshot in a file that `save` wrote. Broker time runs on from its value in the file, however old
+        that is.
 
-        Raises OSError, SnapshotError for what is no snapshot, or unpacks to more than `most_bytes`.
+        Raises OSError, SnapshotError for a file that is no snapshot, or that decompresses to more than `most_bytes`
+        bytes.
         """
         from pathlib import Path
 
@@ -62,12 +66,12 @@ class Snapshot:
 
     @property
     def now(self) -> datetime:
-        """Broker time when it was taken."""
+        """Broker time at the moment of the snapshot."""
         return EPOCH + timedelta(milliseconds=datable(self._saved.broker_ms))
 
     @property
     def topics(self) -> dict[str, int]:
-        """The topics that users see, with the numbers of their partitions."""
+        """The topics that users see, with their numbers of partitions."""
         topics = (one.topic for one in self._saved.topics)
         return {topic.name: len(topic.partitions) for topic in topics if not topic.internal}
 
@@ -88,7 +92,9 @@ def _unpacked(content: bytes, clock: tuple[int | None, int | None]) -> Snapshot:
 
 
 def given(snapshot: object) -> SavedState | None:
-    """What a stub is to begin with: a snapshot, or the path of one. Raises TypeError, OSError, SnapshotError."""
+    """Return the state to start from: that of a snapshot, or of the file at a path. Raises TypeError, OSError,
+    SnapshotError.
+    """
     return None if snapshot is None else _saved(snapshot, "snapshot=")
 
 
@@ -101,19 +107,19 @@ def _saved(snapshot: object, before: str) -> SavedState:
 
 
 def take(runner: AsyncRunner) -> Snapshot:
-    """Raises SnapshotError, StubError."""
+    """Return a snapshot. Raises SnapshotError, StubError."""
     broker = runner.running()
     return Snapshot(runner.call(broker.snapshot))
 
 
 def restore(runner: AsyncRunner, snapshot: Snapshot | str | os.PathLike[str]) -> None:
-    """Raises SnapshotError, StubError, TypeError, OSError."""
+    """Restore a snapshot. Raises SnapshotError, StubError, TypeError, OSError."""
     saved = _saved(snapshot, "restore: ")
     runner.call_async(lambda broker: broker.restore(saved))
 
 
 def is_running(runner: AsyncRunner) -> bool:
-    """Whether there is anything to be restored."""
+    """Whether a broker runs that can be restored."""
     try:
         runner.running()
     except StubError:

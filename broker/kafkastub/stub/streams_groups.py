@@ -1,4 +1,4 @@
-"""`stub.streams_groups`: groups of Kafka Streams applications: what they run, what they lack, who has which task."""
+"""`stub.streams_groups`: groups of Kafka Streams applications: their topologies, missing topics and tasks."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from kafkastub.views.streams_groups import (
 Task = tuple[str, int]
 
 STATUSES: Final = ("MISSING_SOURCE_TOPICS", "INCORRECTLY_PARTITIONED_TOPICS", "MISSING_INTERNAL_TOPICS")
-"""What a group can lack."""
+"""The statuses of a group that lacks something."""
 
 
 class StubStreamsGroup(GroupOfType[StreamsGroupView, StreamsMemberView], Mapping[Task, TaskView]):
-    """One streams group: every attribute tells what it is now. KeyError where it is gone.
+    """One streams group. Every attribute is the present value. Raises KeyError if the group is gone.
 
-    `group["0", 1]` is a task, partition 1 of subtopology 0, as it is at this moment; iterating gives all tasks, as far
-    as it is known how many there are. A member is named by its member id, its group instance id, or its client id.
+    `group["0", 1]` is the present state of a task: partition 1 of subtopology 0. Iterating returns all tasks whose
+    number is known. You can name a member by its member id, its group instance id, or its client id.
     """
 
     _kind = "streams group"
@@ -41,17 +41,17 @@ class StubStreamsGroup(GroupOfType[StreamsGroupView, StreamsMemberView], Mapping
 
     @property
     def topology(self) -> TopologyView | None:
-        """What it runs, subtopology by subtopology, and what is missing for it."""
+        """The topology, with its subtopologies and the topics that it lacks."""
         return self.view().topology
 
     @property
     def status(self) -> str | None:
-        """What its members are told that it lacks: "MISSING_SOURCE_TOPICS"; None where nothing is."""
+        """The status that its members receive: "MISSING_SOURCE_TOPICS". None if the group lacks nothing."""
         return self.view().status
 
     @property
     def shutdown_by(self) -> str | None:
-        """The member id of who wants the whole application to end; None where nobody does."""
+        """The id of the member that has requested the shutdown of the application. None without a request."""
         return self.view().shutdown_by
 
     def __getitem__(self, task: Task) -> TaskView:
@@ -66,10 +66,11 @@ class StubStreamsGroup(GroupOfType[StreamsGroupView, StreamsMemberView], Mapping
         return len(self.view().tasks)
 
     def shut_down(self, member: str) -> None:
-        """Let this member want the whole application to end, as one whose exception handler says SHUTDOWN_APPLICATION.
+        """Request the shutdown of the application for this member, as an exception handler with SHUTDOWN_APPLICATION
+        does.
 
-        Every member is told so from its next heartbeat on, until the group is empty. Raises KeyError for a member that
-        there is not.
+        Every member is informed from its next heartbeat on, until the group is empty. Raises KeyError for a member that
+        does not exist.
         """
         of_one(self._runner, lambda broker: ask_for_shutdown(broker.state, self.group_id, member))
 
@@ -82,9 +83,9 @@ class StubStreamsGroup(GroupOfType[StreamsGroupView, StreamsMemberView], Mapping
 
 
 class StubStreamsGroups(ConfiguredGroups[StubStreamsGroup]):
-    """Every streams group: `stub.streams_groups["app"]["0", 1].active` (docs/streams-groups.md).
+    """All streams groups: `stub.streams_groups["app"]["0", 1].active` (docs/streams-groups.md).
 
-    Iterating gives their ids, in the order in which they came. Raises StubError while the coordinator is being loaded.
+    Iterating returns their ids, in the order of their creation. Raises StubError while the coordinator is loading.
     """
 
     _type = "streams"
@@ -101,18 +102,18 @@ class StubStreamsGroups(ConfiguredGroups[StubStreamsGroup]):
         members: int | None = None,
         timeout: float = 5,
     ) -> None:
-        """Wait until a streams group is like this; without anything said, until somebody works on each of its tasks.
+        """Wait for the state of a streams group; without further arguments, until each of its tasks runs on a member.
 
         Args:
-            active: members have exactly these tasks: `{"one": [("0", 0), ("0", 1)], "two": []}`. Who is not named may
-                have any.
-            standby: the same of these.
-            warmup: and of these.
-            status: its members are told that it lacks this: "MISSING_SOURCE_TOPICS".
-            members: there are so many; with nothing else said, they work on all tasks. Behind `end_session` it makes
-                the wait one for the member's return.
+            active: the exact active tasks of members: `{"one": [("0", 0), ("0", 1)], "two": []}`. A member that is not
+                named may have any.
+            standby: the exact standby tasks, likewise.
+            warmup: the exact warm-up tasks, likewise.
+            status: the status that its members receive: "MISSING_SOURCE_TOPICS".
+            members: the exact number of members. Without the other arguments, these members run all tasks. After
+                `end_session`, this waits until the member is back.
 
-        Raises GroupTimeout after `timeout` seconds, ValueError for a status that there is not, TypeError.
+        Raises GroupTimeout after `timeout` seconds, ValueError for an unknown status, TypeError.
         """
         check_wait(group, timeout)
         if status is not None and status not in STATUSES:

@@ -51,44 +51,48 @@ T = TypeVar("T")
 
 
 class KafkaStub:
-    """A Kafka broker for a test, in a thread and on an event loop of its own.
+    """A Kafka broker for a test, in a separate thread and on a separate event loop.
 
         with KafkaStub(topics={"orders": 3}, config={"offsets.retention.minutes": 60}) as stub:
             producer = Producer({"bootstrap.servers": stub.bootstrap_servers})
 
-    It serves blocking clients and clients on any event loop alike; `async with` works too. Any number of stubs live
-    side by side. Closing leaves no thread, task or socket behind.
+    It serves blocking clients and clients on any event loop. `async with` works, too. Any number of stubs can run at
+    the same time. Closing a stub leaves no thread, task or socket behind.
 
     Args:
-        topics: name to number of partitions, or a list of names with one partition each; created before the stub
-            answers.
-        config: Kafka's broker configuration; `ConfigError` says what Kafka would refuse, and which name was mistyped.
-        profile: "kips" (the KIPs to the letter) or "kafka" (released Apache Kafka 4.x to the letter).
+        topics: names with numbers of partitions, or a list of names with one partition each. They are created before
+            the stub answers.
+        config: Kafka's broker configuration. Raises `ConfigError` for what Kafka would refuse and for a mistyped name.
+        profile: "kips" (exactly as the KIPs say) or "kafka" (exactly as released Apache Kafka 4.x).
         host: the address to listen on, 127.0.0.1 by default.
-        port: the port to listen on, by default (and with 0) any free one. Kafka's `listeners` in `config` is the way
-            to have several.
-        advertised: "HOST:PORT" that clients are told, where it is not the address listened on; Kafka's notation
-            "NAME://HOST:PORT,…" too.
-        data_dir: where everything is kept for the next stub that is given it: topics, records, groups, offsets and the
-            clock. One stub at a time. `topics` that are there already are left as they are.
-        nodes: how many nodes the cluster has; `stub.nodes` stops and starts them.
-        racks: their racks, dealt out in turn; no more than there are nodes.
-        as_version: an Apache Kafka release from "2.1" to "4.4": only its APIs and versions are advertised and accepted.
-        journal: whether requests and answers are kept, the newest of them, to be read from `stub.journal`; a new
-            directory: there all of them are kept, too (docs/journal.md). `journal_entries` is how many of the newest.
-        control_port: the port of the HTTP control port, 0 for any free one; without it there is none. `control_host` is
-            where it listens, `control_allowed_hosts` are names that it may be asked by, `control_token` is what whoever
-            changes something there has to know (docs/control.md).
-        users: who may come in, with their passwords, by SASL (PLAIN and SCRAM, security.protocol SASL_PLAINTEXT); see
-            docs/security.md.
-        chaos: a seed: requests meet trouble that every correct client survives, as much of it as `chaos_level` (1, 2 or
-            3) says; or a list of `ChaosAct`, or the name of a scenario: they meet these (docs/chaos.md).
-        snapshot: what it is at first: what `stub.snapshot()` gave, or a file of it (docs/without-sleeps.md). `topics`
-            that are there already are left as they are, and so is a `data_dir` with something in it.
+        port: the port to listen on. By default, and with 0, any free port. For several listeners, use Kafka's
+            `listeners` in `config`.
+        advertised: the address that clients connect to, "HOST:PORT", if it is not the address listened on. Kafka's
+            notation "NAME://HOST:PORT,…" is allowed, too.
+        data_dir: the directory that keeps topics, records, groups, offsets and the clock for the next stub. Only one
+            stub can use it at a time. `topics` that already exist are left unchanged.
+        nodes: the number of nodes of the cluster. `stub.nodes` stops and starts them.
+        racks: the racks of the nodes, assigned in turn; no more racks than nodes.
+        as_version: an Apache Kafka release from "2.1" to "4.4". The stub advertises and accepts only the APIs and
+            versions of that release.
+        journal: whether the newest requests and answers are kept for `stub.journal`. A path is a new directory, to
+            which all of them are written as well (docs/journal.md). `journal_entries` is the number of the newest that
+            are kept.
+        control_port: the port of the HTTP control port, 0 for any free port. Without it there is no control port.
+            `control_host` is the address that it listens on. `control_allowed_hosts` are the host names that requests
+            to it may use. `control_token` is the token that clients need to change anything (docs/control.md).
+        users: names with passwords of the users that may log in with SASL (PLAIN and SCRAM, security.protocol
+            SASL_PLAINTEXT); see docs/security.md.
+        chaos: a seed for random faults that every correct client survives, at the level `chaos_level` (1, 2 or 3); or a
+            list of `ChaosAct`, or the name of a scenario (docs/chaos.md).
+        snapshot: the state to start from: the result of `stub.snapshot()`, or the path of its file
+            (docs/without-sleeps.md). `topics` that already exist, and a `data_dir` that already has data, are left
+            unchanged.
         check: whether guarantees are checked from the start, for `stub.check()` (docs/guarantees.md).
-        registry: whether there is a schema registry beside it, `stub.registry` (docs/registry.md); `registry_port` is
-            its port, by default any free one, of `registry_host`. `control_allowed_hosts` are names for it, too.
-        process: whether it runs in a process of its own, for tests that keep the interpreter busy (docs/faults.md).
+        registry: whether the stub has a schema registry, `stub.registry` (docs/registry.md). It listens on
+            `registry_host` and `registry_port`, by default any free port. `control_allowed_hosts` applies to it, too.
+        process: whether the broker runs in a separate process, for tests that keep the interpreter busy
+            (docs/faults.md).
     """
 
     def __new__(cls, *args: Any, process: bool = False, **named: Any) -> Self:
@@ -150,17 +154,17 @@ class KafkaStub:
         self._chaos = None if chaos is None else stub_arguments.chaos(chaos, chaos_level)
         self._journal = KeptJournal(self._thread, journal, journal_entries, stub_arguments.flag(check, "check"))
         self.was_at = ""
-        """`HOST:PORT` of the last time that it ran, for those who tell of it afterwards."""
+        """The address of the last run, `HOST:PORT`, for reports after the end."""
         self.clock = StubClock(self._thread)
-        """Broker time, to be frozen, set and advanced."""
+        """The clock: freeze, set and advance broker time."""
         self.nodes = StubNodes(self._thread)
-        """The nodes by id, to be stopped and started; who leads and coordinates what."""
+        """The nodes by id: stop and start them, move leaders and coordinators."""
         self.waits = StubWaits(self._thread, lambda: self.journal)
-        """Waiting for topics, groups and quiet; `wait_topic` and the like are short for it."""
+        """The waits for topics, groups and quiet. `wait_topic` and others are short for them."""
 
     @cached_property
     def aio(self) -> AsyncWaits:
-        """The waits for coroutines: `await stub.aio.wait_group("worker", members=2)`."""
+        """The waits as coroutines: `await stub.aio.wait_group("worker", members=2)`."""
         from kafkastub.stub.aio import AsyncWaits
 
         groups = self.share_groups, self.streams_groups
@@ -168,87 +172,88 @@ class KafkaStub:
 
     @cached_property
     def chaos(self) -> StubChaos:
-        """Trouble that every correct client survives, by a seed: what it has done, to be started and stopped."""
+        """Random faults that every correct client survives: start and stop them, and see what they have done."""
         from kafkastub.stub.chaos import StubChaos
 
         return StubChaos(self._thread)
 
     @cached_property
     def check(self) -> StubCheck:
-        """What the application did to its records: `verdict = stub.check()`."""
+        """The check of what the application did to its records: `verdict = stub.check()`."""
         from kafkastub.stub.check import StubCheck
 
         return StubCheck(self._journal, lambda: self.records, self._now_ms)
 
     @cached_property
     def faults(self) -> StubFaults:
-        """What goes wrong, and when: `with stub.faults.add(api="OffsetCommit", error="NOT_COORDINATOR", times=3):`."""
+        """The fault rules: `with stub.faults.add(api="OffsetCommit", error="NOT_COORDINATOR", times=3):`."""
         from kafkastub.stub.faults import StubFaults
 
         return StubFaults(self._thread)
 
     @property
     def journal(self) -> Journal:
-        """Every request with its answer, the newest 10,000 or 8 MiB of them; to be read when the stub is closed too.
+        """The newest requests with their answers, 10,000 or 8 MiB of them. You can still read it when the stub is
+        closed.
 
-        Raises RuntimeError where it is off.
+        Raises RuntimeError if the stub keeps no journal.
         """
         return self._journal.reader
 
     @cached_property
     def groups(self) -> StubGroups:
-        """The groups: who has what and is to have it, targets that a test sets, revocations that it holds."""
+        """The groups: assignments and targets. A test can set targets and hold revocations."""
         from kafkastub.stub.groups import StubGroups
 
         return StubGroups(self._thread)
 
     @cached_property
     def share_groups(self) -> StubShareGroups:
-        """The share groups: who has which record, for how long, how often it was delivered; acknowledgements held."""
+        """The share groups: each record with its owner, lock and delivery count. A test can hold acknowledgements."""
         from kafkastub.stub.share_groups import StubShareGroups
 
         return StubShareGroups(self._thread)
 
     @cached_property
     def streams_groups(self) -> StubStreamsGroups:
-        """The groups of Kafka Streams: what they run, what they lack, who has which task."""
+        """The groups of Kafka Streams: their topologies, missing topics and tasks."""
         from kafkastub.stub.streams_groups import StubStreamsGroups
 
         return StubStreamsGroups(self._thread)
 
     @cached_property
     def quotas(self) -> StubQuotas:
-        """What clients may use."""
+        """The client quotas."""
         from kafkastub.stub.quotas import StubQuotas
 
         return StubQuotas(self._thread)
 
     @cached_property
     def records(self) -> StubRecords:
-        """What topics have: `stub.records("orders")`, `stub.records.wait("orders", 3)`."""
+        """The records of topics: `stub.records("orders")`, `stub.records.wait("orders", 3)`."""
         from kafkastub.stub.records import StubRecords
 
         return StubRecords(self._thread)
 
     @cached_property
     def offsets(self) -> StubOffsets:
-        """What groups have committed, and how far they are behind."""
+        """The committed offsets of groups, and their lag."""
         from kafkastub.stub.offsets import StubOffsets
 
         return StubOffsets(self._thread)
 
     @cached_property
     def transactions(self) -> StubTransactions:
-        """The transactional ids: what they are, to be aborted, and their markers held."""
+        """The transactional ids and their states. A test can abort transactions and hold their markers."""
         from kafkastub.stub.transactions import StubTransactions
 
         return StubTransactions(self._thread)
 
     @cached_property
     def registry(self) -> StubRegistry:
-        """The schema registry: schemas registered and looked up, what may follow on what; its `url` for clients.
+        """The schema registry: its `url` for clients, its schemas and their compatibility.
 
-        Raises RuntimeError where none was asked for.
+        Raises RuntimeError if the stub was made without a registry.
         """
         if self._registry_at is None:
             raise RuntimeError("this stub has no schema registry: start it with registry=True")
@@ -258,7 +263,7 @@ class KafkaStub:
 
     @cached_property
     def tls(self) -> StubTls:
-        """The certificates: what clients trust, what they show, and what they are shown."""
+        """The TLS certificates of clients and of the stub."""
         from kafkastub.stub.tls import StubTls
 
         return StubTls(self._thread)
@@ -267,47 +272,49 @@ class KafkaStub:
 
     @property
     def bootstrap_servers(self) -> str:
-        """`HOST:PORT`, for a client's `bootstrap.servers`."""
+        """The address for a client's `bootstrap.servers`, `HOST:PORT`."""
         return self._running().bootstrap_servers
 
     @property
     def host(self) -> str:
-        """The address listened on."""
+        """The address that the stub listens on."""
         return self._running().host
 
     @property
     def port(self) -> int:
-        """The port listened on."""
+        """The port that the stub listens on."""
         return self._running().port
 
     @property
     def ports(self) -> list[int]:
-        """The ports listened on, one for each listener, in the configuration's order, node by node."""
+        """The ports that the stub listens on: one for each listener, in the configuration's order, node by node."""
         return self._running().ports
 
     def bootstrap_servers_of(self, listener: str) -> str:
-        """`HOST:PORT`, for clients that are to come in on that listener. Raises KeyError where nobody is sent there."""
+        """Return `HOST:PORT` for clients of a listener. Raises KeyError for a listener that is not advertised."""
         return self._running().bootstrap_servers_of(listener)
 
     def advertise(self, address: str, node: int | None = None) -> None:
-        """Tell clients another address from now on, for example the port that a container is published on.
+        """Change the address that clients receive, for example to the port that a container is published on.
 
-        `address` is "HOST:PORT", or "NAME://HOST:PORT,…" where there are several listeners; `node` is a node's id where
-        there are several. Raises ConfigError.
+        `address` is "HOST:PORT", or "NAME://HOST:PORT,…" with several listeners. `node` is the id of a node of several.
+        Raises ConfigError.
         """
         broker = self._running()
         self._call(lambda: broker.advertise(address, node))
 
     @property
     def control_url(self) -> str:
-        """`http://HOST:PORT` of the control port (docs/control.md). Raises RuntimeError where none was asked for."""
+        """The URL of the control port, `http://HOST:PORT` (docs/control.md). Raises RuntimeError without a control
+        port.
+        """
         self._running()
         return self._control.url
 
     # -- topics and groups -----------------------------------------------------------------------------------------
 
     def create_topic(self, name: str, partitions: int = 1, configs: Mapping[str, str] | None = None) -> None:
-        """Create a topic; clients see it at once. Raises TopicError for what Kafka would refuse."""
+        """Create a topic. Clients see it at once. Raises TopicError for a topic that Kafka would refuse."""
         stub_arguments.topic(name, partitions)
         stub_arguments.configs(configs, "configs")
         broker = self._running()
@@ -321,7 +328,7 @@ class KafkaStub:
             raise TopicError(error.code, stub_arguments.named(error, name, configs or ())) from None
 
     def expire_offsets_now(self) -> None:
-        """Sweep for expired offsets now, without waiting for `offsets.retention.check.interval.ms`."""
+        """Remove expired offsets now, without waiting for `offsets.retention.check.interval.ms`."""
         broker = self._running()
 
         def sweep() -> None:
@@ -331,7 +338,7 @@ class KafkaStub:
         self._call(sweep)
 
     def snapshot(self) -> Snapshot:
-        """Everything that clients can see, as it is now; costs milliseconds, however many records there are.
+        """Return a snapshot of all state that clients can see. It takes milliseconds, however many records there are.
 
         Raises SnapshotError while a coordinator is loading.
         """
@@ -340,11 +347,10 @@ class KafkaStub:
         return take(self._thread)
 
     def restore(self, snapshot: Snapshot | str | os.PathLike[str]) -> None:
-        """Be what a snapshot, or a file of one, was taken of, at the same addresses; clients are disconnected and come
-        back by themselves.
+        """Restore the state of a snapshot, or of the file of one. The stub keeps its addresses.
 
-        Faults, journal and metrics stay as they are. Raises SnapshotError, TypeError, OSError; DataDirError where a
-        data directory does not take it.
+        Clients are disconnected and reconnect by themselves. Faults, journal and metrics are left unchanged. Raises
+        SnapshotError, TypeError, OSError; DataDirError if a data directory cannot take the state.
         """
         from kafkastub.stub.snapshots import restore
 
@@ -352,7 +358,7 @@ class KafkaStub:
 
     @contextmanager
     def rolled_back(self) -> Iterator[Snapshot]:
-        """Whatever happens within is undone at the end."""
+        """Take a snapshot, and restore it at the end of the `with` block."""
         from kafkastub.stub.snapshots import is_running
 
         saved = self.snapshot()
@@ -363,16 +369,19 @@ class KafkaStub:
                 self.restore(saved)
 
     def reload_coordinator(self) -> None:
-        """Let the group coordinator move away and come back: what is not in `__consumer_offsets` is gone.
+        """Reload the group coordinator, as after a move and back: state that is not in `__consumer_offsets` is lost.
 
-        Members whose join or sync is under way are told NOT_COORDINATOR; the others do not notice.
+        Members with a join or sync under way get NOT_COORDINATOR. The others do not notice.
         """
         with self.coordinator_loading():
             pass
 
     @contextmanager
     def coordinator_loading(self) -> Iterator[None]:
-        """Meanwhile the group coordinator is loading: it answers COORDINATOR_LOAD_IN_PROGRESS. Then it is reloaded."""
+        """Keep the group coordinator loading within the `with` block, and reload it at the end.
+
+        It answers COORDINATOR_LOAD_IN_PROGRESS while it loads.
+        """
         broker = self._running()
         self._call(broker.hold_loading)
         try:
@@ -381,11 +390,11 @@ class KafkaStub:
             self._call(broker.finish_loading)
 
     def metrics(self) -> dict[str, int]:
-        """What was counted since the start: offsets one by one (KIP-496), rebalances, transactions.
+        """Return the counters since the start: offsets (KIP-496), rebalances, transactions.
 
-        Keys: offset-commits, offset-expirations, offset-deletions, group-completed-rebalances,
-        consumer-group-rebalances, share-group-rebalances, streams-group-rebalances; transactions-committed,
-        transactions-aborted, which has those that timed out, and transactions-timed-out.
+        Offsets are counted one by one. Keys: offset-commits, offset-expirations, offset-deletions,
+        group-completed-rebalances, consumer-group-rebalances, share-group-rebalances, streams-group-rebalances,
+        transactions-committed, transactions-aborted (timeouts included), and transactions-timed-out.
         """
         state = self._running().state
 
@@ -412,61 +421,63 @@ class KafkaStub:
         partition: int | None = None,
         timestamp: int | None = None,
     ) -> Produced:
-        """`records.produce`: write a record. Raises KeyError, TopicError, TypeError."""
+        """Write a record and return its place. Short for `records.produce`. Raises KeyError, TopicError, TypeError."""
         return self.records.produce(topic, value, key=key, headers=headers, partition=partition, timestamp=timestamp)
 
     def commit(self, group: str, offsets: Mapping[tuple[str, int], int], metadata: str = "") -> None:
-        """`offsets.commit`: commit for a group without members. Raises KeyError, ValueError, TypeError."""
+        """Commit offsets of a group without members. Short for `offsets.commit`. Raises KeyError, ValueError,
+        TypeError.
+        """
         self.offsets.commit(group, offsets, metadata)
 
     def lag(self, group: str) -> dict[tuple[str, int], int]:
-        """`offsets.lag`: how many records a group is behind, by partition. Raises KeyError."""
+        """Return the lag of a group in records, by partition. Short for `offsets.lag`. Raises KeyError."""
         return self.offsets.lag(group)
 
     def wait_topic(self, topic: str, *, partitions: int | None = None, timeout: float = 5) -> None:
-        """`waits.topic`: wait until there is a topic, with so many `partitions` at least. Raises TopicTimeout."""
+        """Wait until a topic exists, with at least `partitions`. Short for `waits.topic`. Raises TopicTimeout."""
         self.waits.topic(topic, partitions=partitions, timeout=timeout)
 
     def wait_group(self, group: str, *, state: str = "Stable", members: int | None = None, timeout: float = 5) -> None:
-        """`waits.group`: wait until a group is in `state` and has so many `members`. Raises GroupTimeout."""
+        """Wait until a group is in `state` and has `members`. Short for `waits.group`. Raises GroupTimeout."""
         self.waits.group(group, state=state, members=members, timeout=timeout)
 
     def wait_assigned(
         self, group: str, assignment: Mapping[str, Iterable[tuple[str, int]]], timeout: float = 5
     ) -> None:
-        """`waits.assigned`: wait until members have exactly these partitions. Raises GroupTimeout."""
+        """Wait until members have exactly these partitions. Short for `waits.assigned`. Raises GroupTimeout."""
         self.waits.assigned(group, assignment, timeout)
 
     def wait_quiet(self, seconds: float = 0.2, *, ignoring: Collection[str] | None = None, timeout: float = 5) -> None:
-        """`waits.quiet`: wait until nothing was asked for so many seconds. Raises JournalTimeout."""
+        """Wait until no request has come for `seconds`. Short for `waits.quiet`. Raises JournalTimeout."""
         self.waits.quiet(seconds, ignoring=ignoring, timeout=timeout)
 
     def add_node(self, rack: str | None = None) -> StubNode:
-        """`nodes.add`: one more node, with the next id."""
+        """Add a node with the next id. Short for `nodes.add`."""
         return self.nodes.add(rack)
 
     def remove_node(self, node: int) -> None:
-        """`nodes.remove`: take a node out of the cluster for good."""
+        """Remove a node from the cluster for good. Short for `nodes.remove`."""
         self.nodes.remove(node)
 
     def leader_of(self, topic: str, partition: int) -> int:
-        """`nodes.leader_of`: the id of the node that leads a partition, -1 where none does. Raises KeyError."""
+        """Return the id of the leader of a partition, -1 without one. Short for `nodes.leader_of`. Raises KeyError."""
         return self.nodes.leader_of(topic, partition)
 
     def coordinator_of(self, group: str) -> int:
-        """`nodes.coordinator_of`: the id of the node that coordinates a group, -1 where none does."""
+        """Return the id of the coordinator of a group, -1 without one. Short for `nodes.coordinator_of`."""
         return self.nodes.coordinator_of(group)
 
     def move_leader(self, topic: str, partition: int, node: int) -> None:
-        """`nodes.move_leader`: let a running node lead a partition. Raises KeyError, ValueError."""
+        """Make a running node the leader of a partition. Short for `nodes.move_leader`. Raises KeyError, ValueError."""
         self.nodes.move_leader(topic, partition, node)
 
     def move_coordinator(self, group: str, node: int) -> None:
-        """`nodes.move_coordinator`: let a running node coordinate a group. Raises ValueError."""
+        """Make a running node the coordinator of a group. Short for `nodes.move_coordinator`. Raises ValueError."""
         self.nodes.move_coordinator(group, node)
 
     def elect_leaders(self, topics: Sequence[str] | None = None, *, unclean: bool = False) -> None:
-        """`nodes.elect_leaders`: let the preferred leaders lead, where they run. Raises TypeError, KeyError."""
+        """Elect the preferred leaders where they run. Short for `nodes.elect_leaders`. Raises TypeError, KeyError."""
         self.nodes.elect_leaders(topics, unclean=unclean)
 
     def set_quota(
@@ -477,31 +488,31 @@ class KafkaStub:
         ip: str | None = None,
         **quotas: float | None,
     ) -> None:
-        """`quotas.set`: limit what clients may use, `set_quota(client_id="loader", producer_byte_rate=1_000_000)`.
+        """Set a client quota: `set_quota(client_id="loader", producer_byte_rate=1_000_000)`. Short for `quotas.set`.
 
-        Raises ValueError for what Kafka would refuse, TypeError.
+        `quotas.set` lists the quotas and their units. Raises ValueError for what Kafka would refuse, TypeError.
         """
         self.quotas.set(user=user, client_id=client_id, ip=ip, **quotas)
 
     @property
     def ca_file(self) -> str:
-        """`tls.ca_file`: path of the certificate, PEM, that clients trust. Raises RuntimeError: there is none."""
+        """The path of the PEM file that clients trust. Short for `tls.ca_file`. Raises RuntimeError without one."""
         return self.tls.ca_file
 
     def client_certificate(
         self, subject: str = "CN=client", *, expired: bool = False, other_ca: bool = False
     ) -> ClientCertificate:
-        """`tls.client_certificate`: a certificate for a client. Raises ValueError, RuntimeError."""
+        """Return a certificate for a client. Short for `tls.client_certificate`. Raises ValueError, RuntimeError."""
         return self.tls.client_certificate(subject, expired=expired, other_ca=other_ca)
 
     def show_certificate(
         self, *, expired: bool = False, other_ca: bool = False, hosts: Sequence[str] | None = None
     ) -> None:
-        """`tls.show_certificate`: show clients to come another server certificate. Raises RuntimeError."""
+        """Use another server certificate for new connections. Short for `tls.show_certificate`. Raises RuntimeError."""
         self.tls.show_certificate(expired=expired, other_ca=other_ca, hosts=hosts)
 
     def with_registry(self) -> StubRegistry:
-        """`registry`, which is started beside a stub that runs without one. Raises MissingExtra, StubError."""
+        """Return the registry, and start it first if the stub runs without one. Raises MissingExtra, StubError."""
         self._running()
         if self._registry_at is None:
             self._registry_at = "127.0.0.1", 0
@@ -512,7 +523,7 @@ class KafkaStub:
     # -- its start and its end -------------------------------------------------------------------------------------
 
     def start(self) -> Self:
-        """Start and wait until clients can connect.
+        """Start the stub and wait until clients can connect.
 
         Raises ListenError (the port is taken), DataDirError (the directory cannot be used), TopicError, StubError.
         """
@@ -531,7 +542,7 @@ class KafkaStub:
         return self
 
     def close(self) -> None:
-        """Stop; returns when thread, loop and sockets are gone. Closing twice does no harm."""
+        """Stop the stub. When this returns, its thread, loop and sockets are gone. A second call has no effect."""
         self._tell_of_the_end()
         self._thread.stop()
 
@@ -631,7 +642,7 @@ _HERE: Final = frozenset({"start", "close", "coordinator_loading", "rolled_back"
 
 
 class ProcessStub(KafkaStub):
-    """What `KafkaStub(process=True)` gives: the stub itself is in the child."""
+    """The result of `KafkaStub(process=True)`: the stub itself runs in a child process."""
 
     def __init__(self, *args: Any, **named: Any) -> None:
         from kafkastub.stub.process import ChildProcess

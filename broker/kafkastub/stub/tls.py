@@ -1,4 +1,4 @@
-"""`stub.tls`: the CA file, certificates for clients, and the one that it shows them."""
+"""`stub.tls`: the CA file, certificates for clients, and the server certificate."""
 
 from __future__ import annotations
 
@@ -18,37 +18,39 @@ class StubTls:
 
     @property
     def ca_file(self) -> str:
-        """Path of the certificate, PEM, that clients of a listener with TLS trust. Raises RuntimeError: there is none.
+        """The path of the CA certificate (PEM) that clients of a TLS listener trust. Raises RuntimeError without one.
 
-        It goes with the stub, unless `kafkastub.tls.dir` names a place for it.
+        The file is deleted with the stub, unless `kafkastub.tls.dir` names a folder for it.
         """
         return self._runner.call(lambda: self._tls.ca_file)
 
     def client_certificate(
         self, subject: str = "CN=client", *, expired: bool = False, other_ca: bool = False
     ) -> ClientCertificate:
-        """A certificate for a client, for mutual TLS: paths of PEM files (`certificate`, `key`, and `both` in one).
+        """Return a client certificate for mutual TLS: paths of PEM files (`certificate`, `key`, and `both` in one).
 
         Args:
-            subject: whom it names, as in `CN=alice,OU=dev`.
-            expired: whether it has expired, an hour ago.
-            other_ca: whether an authority signed it that the stub does not trust.
+            subject: the name in the certificate, as in `CN=alice,OU=dev`.
+            expired: whether it expired an hour ago.
+            other_ca: whether it is signed by an authority that the stub does not trust.
 
-        Raises ValueError for a subject that is none, RuntimeError where no listener asks for one of the stub's.
+        Raises ValueError for an invalid subject, RuntimeError if no listener requests certificates of the stub's
+        authority.
         """
         return self._runner.call(lambda: self._tls.client_certificate(subject, expired=expired, other_ca=other_ca))
 
     def show_certificate(
         self, *, expired: bool = False, other_ca: bool = False, hosts: Sequence[str] | None = None
     ) -> None:
-        """Show clients to come another server certificate, to see what they make of it; without arguments a good one.
+        """Use another server certificate for new connections, to test how clients react; without arguments, a valid
+        one.
 
         Args:
-            expired: whether it has expired, an hour ago.
-            other_ca: whether an authority signed it that is not in `ca_file`.
-            hosts: the names and addresses that it is good for.
+            expired: whether it expired an hour ago.
+            other_ca: whether it is signed by an authority that is not in `ca_file`.
+            hosts: the names and addresses that it is valid for.
 
-        Raises RuntimeError where the certificate is not one of the stub's.
+        Raises RuntimeError if the stub did not generate the certificate.
         """
         self._runner.call(lambda: self._tls.show(expired=expired, other_ca=other_ca, hosts=hosts))
 

@@ -30,7 +30,7 @@ def wait_topic(runner: Runner, topic: str, partitions: int | None, timeout: floa
 
 
 def missing(broker: Broker, topic: str, partitions: int | None) -> str:
-    """What it lacks, in words; "" where it is there, with so many partitions at least."""
+    """What the topic lacks, in words; "" if it exists with at least the wanted number of partitions."""
     found = broker.state.cluster.topic(topic)
     if found is None:
         return "does not exist"

@@ -1,4 +1,4 @@
-"""`stub.transactions`: transactional ids as the coordinator has them, and what a test can do to them."""
+"""`stub.transactions`: transactional ids as the coordinator sees them, and controls for tests."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ _DEAD: Final = "Dead"
 
 
 class Hold:
-    """Markers that are held; as a context manager they are released at its end."""
+    """A transactional id whose markers are held. As a context manager it releases them at the end."""
 
     def __init__(self, transactions: StubTransactions, transactional_id: str) -> None:
         self._transactions = transactions
         self.transactional_id = transactional_id
 
     def release(self) -> None:
-        """`release_markers` of this transactional id. Releasing twice does no harm."""
+        """Release the markers of this transactional id. A second call has no effect."""
         self._transactions.release_markers(self.transactional_id)
 
     def __enter__(self) -> Self:
@@ -46,10 +46,10 @@ class Hold:
 
 
 class StubTransactions(Mapping[str, "TransactionView"]):
-    """What each transactional id is now: `stub.transactions["orders-1"].state == "Ongoing"` (docs/transactions.md).
+    """The transactional ids: `stub.transactions["orders-1"].state == "Ongoing"` (docs/transactions.md).
 
-    Iterating gives the transactional ids, in the order in which they came. Raises StubError while the coordinator is
-    being loaded.
+    Iterating returns the transactional ids, in the order of their creation. Raises StubError while the coordinator is
+    loading.
     """
 
     def __init__(self, runner: Runner) -> None:
@@ -68,12 +68,12 @@ class StubTransactions(Mapping[str, "TransactionView"]):
         return len(self._call(_ids))
 
     def abort(self, what: str | HangingTransaction) -> None:
-        """End an open transaction, or a hanging one.
+        """Abort an open transaction by its transactional id, or a hanging one.
 
-        Of a transactional id it does what its timeout would do: the transaction is aborted, its producer fenced. One
-        that hangs gets an abort marker, as an administrator writes it.
+        An open transaction is aborted and its producer is fenced, as by its timeout. A hanging transaction gets an
+        abort marker, as an administrator writes it.
 
-        Raises KeyError for an id that there is not, ValueError where no transaction is open, TypeError.
+        Raises KeyError for an id that does not exist, ValueError if no transaction is open, TypeError.
         """
         from kafkastub.views.transactions import HangingTransaction
 
@@ -85,16 +85,17 @@ class StubTransactions(Mapping[str, "TransactionView"]):
             raise TypeError(f"{what!r} cannot be aborted: a transactional id is wanted, or what find_hanging() gives")
 
     def hold_markers(self, transactional_id: str) -> Hold:
-        """From now on its transactions stay in PrepareCommit or PrepareAbort until `release_markers`.
+        """Hold the markers of a transactional id: its transactions stay in PrepareCommit or PrepareAbort. Return the
+        hold.
 
-        The id need not be there yet. What is given back is a context manager, at whose end they are released.
+        The id may not exist yet. The hold ends with `release_markers`, or at the end of its `with` block.
         """
         _check_id(transactional_id)
         self._call(lambda broker: broker.state.transactions.hold_markers(transactional_id))
         return Hold(self, transactional_id)
 
     def release_markers(self, transactional_id: str) -> None:
-        """Write the markers that are held, and hold no more of that id. Nothing happens where none are."""
+        """Write the held markers of a transactional id, and end the hold. Without a hold it has no effect."""
         _check_id(transactional_id)
 
         def release(broker: Broker) -> None:
@@ -104,9 +105,9 @@ class StubTransactions(Mapping[str, "TransactionView"]):
         self._call(release)
 
     def hang(self, topic: str, partition: int = 0, value: bytes = b"hanging") -> HangingTransaction:
-        """Make a hanging transaction: a record of a producer that no coordinator knows.
+        """Create a hanging transaction: write a record of a producer that no coordinator knows. Return the transaction.
 
-        Readers of committed records come no further in that partition until `abort`. Raises KeyError, ValueError,
+        Consumers of committed records stop there in the partition until `abort`. Raises KeyError, ValueError,
         TypeError.
         """
         _check(
@@ -117,11 +118,11 @@ class StubTransactions(Mapping[str, "TransactionView"]):
         return self._call(lambda broker: _hang(broker, topic, partition, value))
 
     def find_hanging(self) -> list[HangingTransaction]:
-        """The transactions that are open in a partition, and that no coordinator is going to end there."""
+        """Return the transactions that are open in a partition and that no coordinator will end."""
         return self._call(_hanging)
 
     def coordinator_of(self, transactional_id: str) -> int:
-        """The id of the node that coordinates a transactional id, -1 where none does."""
+        """Return the id of the node that coordinates a transactional id, -1 without one."""
 
         def leader(broker: Broker) -> int:
             if not broker.state.cluster.has_living_node:
@@ -132,7 +133,8 @@ class StubTransactions(Mapping[str, "TransactionView"]):
         return self._call(leader)
 
     def move_coordinator(self, transactional_id: str, node: int) -> None:
-        """Let a running node coordinate it, and all ids of the same partition of `__transaction_state`.
+        """Make a running node the coordinator of a transactional id, and of all ids in the same partition of
+        `__transaction_state`.
 
         Raises ValueError.
         """
@@ -146,11 +148,11 @@ class StubTransactions(Mapping[str, "TransactionView"]):
         self._call(move)
 
     def wait(self, transactional_id: str, *, state: str, timeout: float = 5) -> TransactionView | None:
-        """Wait until a transactional id is in `state`, and give what it is then.
+        """Wait until a transactional id is in `state`, and return its view.
 
-        `state` is one of Empty, Ongoing, PrepareCommit, PrepareAbort, CompleteCommit, CompleteAbort and Dead; an id
-        that there is not is Dead, and None is given. Raises TransactionTimeout after `timeout` seconds, ValueError,
-        TypeError.
+        `state` is one of Empty, Ongoing, PrepareCommit, PrepareAbort, CompleteCommit, CompleteAbort and Dead. An id
+        that does not exist is Dead, and the result is None. Raises TransactionTimeout after `timeout` seconds,
+        ValueError, TypeError.
         """
         _check_id(transactional_id)
         _check(state=(state, str, "a text is"))

@@ -1,4 +1,4 @@
-"""Waiting in a test's thread for what the broker becomes."""
+"""Waits in a test's thread for a state of the broker."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def check_timeout(timeout: object) -> None:
-    """Raises TypeError, ValueError."""
+    """Check a timeout in seconds. Raises TypeError, ValueError."""
     if not isinstance(timeout, int | float) or isinstance(timeout, bool):
         raise TypeError(f"timeout={timeout!r} is refused: a number of seconds is wanted")
     if not 0 <= timeout <= threading.TIMEOUT_MAX:
@@ -25,7 +25,7 @@ def check_timeout(timeout: object) -> None:
 
 
 def of_groups(broker: Broker) -> Watchers:
-    """Who is called when something may have changed in a group."""
+    """Return the watchers that are called when a group may have changed."""
     return (broker.state.group_watchers,)
 
 
@@ -37,9 +37,9 @@ def wait_until(
     watchers: Callable[[Broker], Watchers] = of_groups,
     error: type[AssertionError] = GroupTimeout,
 ) -> None:
-    """Wait until it is so, looked at whenever the `watchers` are called.
+    """Wait until a condition is true. It is checked whenever the `watchers` are called.
 
-    Raises the `error` with what is `told` after `timeout` seconds.
+    Raises `error` with the text of `told` after `timeout` seconds.
     """
     broker = runner.running()
     came = threading.Event()
@@ -77,7 +77,7 @@ def wait_until_nothing(
     timeout: float,
     watchers: Callable[[Broker], Watchers] = of_groups,
 ) -> None:
-    """Wait until a group lacks nothing. `missing` says in words what `whom` lacks. Raises GroupTimeout."""
+    """Wait until a group lacks nothing. `missing` returns in words what `whom` lacks. Raises GroupTimeout."""
 
     def left(broker: Broker) -> str | None:
         return "is being loaded" if broker.state.groups.loading is not None else missing(broker.state)

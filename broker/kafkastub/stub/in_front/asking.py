@@ -1,7 +1,7 @@
-"""What the cluster behind a proxy is asked in a test's thread: topics, records, offsets, groups; and waiting for them.
+"""Topics, records, offsets and groups of the cluster behind a proxy, and the waits for them.
 
-The same calls as those of a stub, and the same errors. A cluster does not tell of what it becomes, so that waiting is
-asking again, ever more seldom.
+The calls and errors are those of a stub. They run in the test's thread. A cluster does not report changes, so a wait
+sends its requests again, at increasing intervals.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ _LEADERS_SECONDS: Final = 30
 
 
 class Asked:
-    """Opens clients to the cluster; what they are told is told as a stub would tell it."""
+    """Opens clients to the cluster, and raises a stub's errors for the cluster's errors."""
 
     def __init__(self, client: Callable[[], Client]) -> None:
         self._client = client
 
     @contextmanager
     def client(self, about: str = "") -> Iterator[Client]:
-        """Raises KeyError for what there is not, StubError where the cluster does not answer."""
+        """Return a client. Raises KeyError for what does not exist, StubError if the cluster does not answer."""
         from kafkastub.client import BrokerError, ClientError
 
         try:
@@ -61,7 +61,7 @@ class Asked:
         timeout: float,
         error: type[AssertionError],
     ) -> None:
-        """Ask until `found` gives None; else it says how it is. Raises `error`."""
+        """Repeat requests until `found` returns None; a text says what the present state is. Raises `error`."""
         check_timeout(timeout)
         deadline, pause = time.monotonic() + timeout, _FIRST_PAUSE
         with self.client() as client:
@@ -80,7 +80,7 @@ class AskedTopics:
         self._asked = asked
 
     def create(self, name: str, partitions: int, configs: Mapping[str, str] | None) -> None:
-        """Create one and wait until it has its leaders. Raises TopicError."""
+        """Create a topic and wait until it has its leaders. Raises TopicError."""
         from kafkastub.client import topics
 
         with self._asked.client(f"topic {name!r}") as client:
@@ -88,7 +88,7 @@ class AskedTopics:
         self._asked.until(lambda client: _leaderless(client, name), _LEADERS_SECONDS, TopicTimeout)
 
     def delete(self, names: Iterable[str]) -> None:
-        """Delete them, as far as they are there."""
+        """Delete the topics that exist."""
         from kafkastub.client import topics
 
         with self._asked.client("a topic") as client:
@@ -96,7 +96,7 @@ class AskedTopics:
             topics.delete(client, [name for name in names if name in there])
 
     def wait(self, name: str, partitions: int | None, timeout: float) -> None:
-        """Raises TopicTimeout."""
+        """Wait for a topic. Raises TopicTimeout."""
 
         def missing(client: Client) -> str | None:
             have = _partitions(client, name)
@@ -110,7 +110,7 @@ class AskedTopics:
 
 
 class AskedRecords:
-    """What topics have: `proxy.records("orders")` lists it, `wait` waits for it, `produce` adds to it."""
+    """The records of topics: `proxy.records("orders")` reads them, `wait` waits for them, `produce` adds to them."""
 
     def __init__(self, asked: Asked) -> None:
         self._asked = asked
@@ -126,7 +126,7 @@ class AskedRecords:
         partition: int | None = None,
         timestamp: int | None = None,
     ) -> Produced:
-        """As `stub.records.produce`. Raises KeyError, TopicError, TypeError."""
+        """Write a record, as `stub.records.produce` does. Raises KeyError, TopicError, TypeError."""
         from kafkastub.client import records
         from kafkastub.stub.records import Produced, content, header_pairs
         from kafkawire.murmur2 import partition_of_key
@@ -154,7 +154,7 @@ class AskedRecords:
         deserializer: Deserializer | None = None,
         key_deserializer: Deserializer | None = None,
     ) -> list[Found]:
-        """As `stub.records(…)`. Raises KeyError, ValueError, TypeError."""
+        """Return records, as `stub.records(…)` does. Raises KeyError, ValueError, TypeError."""
         from kafkastub.stub.records import ISOLATION, deserialized
 
         if isolation not in ISOLATION:
@@ -173,7 +173,7 @@ class AskedRecords:
         isolation: str = "read_uncommitted",
         timeout: float = 5,
     ) -> list[Found]:
-        """Wait until there are so many records that match; gives them. Raises RecordsTimeout."""
+        """Wait until a topic has `count` records that match, and return them. Raises RecordsTimeout."""
         found: list[Found] = []
 
         def missing(client: Client) -> str | None:
@@ -195,13 +195,13 @@ class AskedRecords:
 
 
 class AskedOffsets:
-    """What groups have committed."""
+    """The committed offsets of groups."""
 
     def __init__(self, asked: Asked) -> None:
         self._asked = asked
 
     def commit(self, group: str, offsets: Mapping[TopicPartition, int], metadata: str = "") -> None:
-        """Commit for a group without members. Raises KeyError, ValueError."""
+        """Commit offsets of a group without members. Raises KeyError, ValueError."""
         from kafkastub.client import BrokerError, ClientError, groups
 
         try:
@@ -217,7 +217,7 @@ class AskedOffsets:
             raise StubError(str(error)) from None
 
     def lag(self, group: str) -> dict[TopicPartition, int]:
-        """By partition that a group has committed: how many records it is behind the end. Raises KeyError."""
+        """Return the lag in records, for each partition that the group has committed. Raises KeyError."""
         with self._asked.client(f"group {group!r}") as client:
             found = _lag(client, group)
         if not found:
@@ -225,7 +225,7 @@ class AskedOffsets:
         return found
 
     def wait_lag(self, group: str, topic: str | None = None, *, at_most: int = 0, timeout: float = 5) -> None:
-        """Wait until a group has committed all but `at_most` records. Raises GroupTimeout."""
+        """Wait until the lag of a group is at most `at_most` records. Raises GroupTimeout."""
 
         def behind(client: Client) -> str | None:
             from kafkastub.client import BrokerError, groups
@@ -245,18 +245,18 @@ class AskedOffsets:
 
 
 class AskedWaits:
-    """Each returns when it is so, and raises an AssertionError that says how it is after `timeout` seconds."""
+    """The waits. Each raises an AssertionError after `timeout` seconds that says what the present state is."""
 
     def __init__(self, asked: Asked, journal: Callable[[], Journal]) -> None:
         self._asked = asked
         self._journal = journal
 
     def topic(self, topic: str, *, partitions: int | None = None, timeout: float = 5) -> None:
-        """Wait until there is a topic, with so many `partitions` at least. Raises TopicTimeout."""
+        """Wait until a topic exists, with at least `partitions` partitions. Raises TopicTimeout."""
         AskedTopics(self._asked).wait(topic, partitions, timeout)
 
     def group(self, group: str, *, state: str = "Stable", members: int | None = None, timeout: float = 5) -> None:
-        """Wait until a group is in `state` and has so many `members`. Raises GroupTimeout, TypeError, ValueError."""
+        """Wait until a group is in `state` and has `members` members. Raises GroupTimeout, TypeError, ValueError."""
         from kafkastub.stub.groups import checked_state
 
         state = checked_state(group, state, members, timeout)
@@ -291,14 +291,14 @@ class AskedWaits:
         self._asked.until(told, timeout, GroupTimeout)
 
     def quiet(self, seconds: float = 0.2, *, ignoring: Collection[str] | None = None, timeout: float = 5) -> None:
-        """`journal.wait_quiet`."""
+        """Wait until no requests come, as `journal.wait_quiet` does."""
         if ignoring is None:
             self._journal().wait_quiet(seconds, timeout=timeout)
         else:
             self._journal().wait_quiet(seconds, ignoring=ignoring, timeout=timeout)
 
     def request(self, *, timeout: float = 5, **wanted: Any) -> Entry:
-        """`journal.wait_for`."""
+        """Wait for a request, as `journal.wait_for` does."""
         return self._journal().wait_for(timeout=timeout, **wanted)
 
 

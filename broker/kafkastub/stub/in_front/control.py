@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 
 class ProxyControl(StubControl):
-    """Where it is to listen, and the port while there is one."""
+    """The address for the control port, and the port while it is open."""
 
     async def open(  # type: ignore[override]
         self, proxy: Proxy, *, faults: StubFaults, chaos: StubChaos, ring: Ring | None
     ) -> None:
-        """Serve a proxy, in its thread. Raises ListenError."""
+        """Open the port for a proxy, in its thread. Raises ListenError."""
         assert self._at is not None
         from kafkastub.control.in_front.app import make_app
         from kafkastub.control.in_front.hosted import HostedProxy

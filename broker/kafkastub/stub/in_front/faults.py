@@ -1,4 +1,4 @@
-"""`proxy.faults`: the rules of a stub, for what passes."""
+"""`proxy.faults`: the rules of a stub, for requests that pass through a proxy."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def plan_for(broker: Broker, fired: Callable[[], None]) -> Plan:
-    """An empty plan of the APIs that the cluster serves."""
+    """Return an empty plan for the APIs that the cluster serves."""
     return cast("Proxy", broker).plan_for(fired)
 
 
@@ -24,7 +24,9 @@ class ProxyFaults(StubFaults):
     """The rules of a proxy."""
 
     def __init__(self, runner: Runner, names: Callable[[], None] | None = None) -> None:
-        """`names` is called before a rule about a topic is added: clients name topics by ids, and rules do not."""
+        """`names` is called before a rule about a topic is added, because clients name topics by id and rules name them
+        by name.
+        """
         super().__init__(runner, plan_for)
         self._names = names
 

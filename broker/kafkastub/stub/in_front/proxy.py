@@ -39,33 +39,33 @@ T = TypeVar("T")
 
 
 class KafkaProxy:
-    """A real cluster with a stub's faults, holds, chaos and journal (docs/proxy.md).
+    """A proxy in front of a real cluster, with a stub's faults, holds, chaos and journal (docs/proxy.md).
 
         with KafkaProxy(to="localhost:9092") as proxy:
             producer = Producer({"bootstrap.servers": proxy.bootstrap_servers})
             with proxy.faults.add(api="Produce", error="NOT_LEADER_OR_FOLLOWER", times=1):
 
-    Every node of the cluster has a port here, and clients are told these. Whatever needs a stub's own state (clock,
-    snapshots …) raises `NotInFront`.
+    Each node of the cluster has a port here, which clients connect to. Functions that need a stub's own state (clock,
+    snapshots …) raise `NotInFront`.
 
     Args:
-        to: "HOST:PORT" of the cluster, several with commas or as a list.
-        command_config: a properties file of a Kafka client, or what is in one, for TLS to the cluster, and for what
-            the proxy itself asks it.
-        reach: where nodes are reached, by the "HOST:PORT" at which they say they are: for a broker in a container that
-            advertises what only other containers know.
-        tls: whether clients speak TLS to the proxy; `config` has Kafka's `ssl.…` for it, or certificates are made.
-        host: where to listen.
-        port: the first node's port, the others' follow it; any free ones by default.
-        advertised: "HOST:PORT" that clients are told of the first, where that is something else.
-        journal: as of `KafkaStub`; so are `journal_entries`, `control_port`, `control_host`, `control_allowed_hosts`,
-            `control_token`, `chaos` and `chaos_level`.
-        journal_bytes: how much of the journal is kept in a directory, about 1 GiB by default.
-        hide_records: whether the journal has of records how many there were, and neither keys nor values nor headers.
-        keep_bytes: of large requests and answers that faults, holds and chaos keep at a time, 512 MiB by default; who
-            finds no room is not read until there is some.
+        to: the address of the cluster, "HOST:PORT"; several as a list or separated by commas.
+        command_config: the path or the contents of a properties file of a Kafka client, for TLS to the cluster and for
+            the proxy's own requests.
+        reach: addresses to use in place of the "HOST:PORT" that a node advertises, for example for a broker in a
+            container that advertises a name that only other containers can resolve.
+        tls: whether clients use TLS. The certificate is generated, or set by Kafka's `ssl.…` in `config`.
+        host: the address to listen on.
+        port: the port of the first node; the other nodes get the next ports. By default any free ports.
+        advertised: the address of the first node that clients receive, "HOST:PORT", if it is another one.
+        journal: as in `KafkaStub`, and so are `journal_entries`, `control_port`, `control_host`,
+            `control_allowed_hosts`, `control_token`, `chaos` and `chaos_level`.
+        journal_bytes: the size limit of the journal in a directory, about 1 GiB by default.
+        hide_records: whether the journal contains only the number of records, without keys, values and headers.
+        keep_bytes: the memory limit for large requests and answers that faults, holds and chaos keep, 512 MiB by
+            default. Above the limit, a connection is not read until there is room.
         drain: seconds that requests under way have at the end.
-        check: as of `KafkaStub`.
+        check: as in `KafkaStub`.
     """
 
     def __init__(
@@ -114,49 +114,49 @@ class KafkaProxy:
         self._journal = KeptJournal(self._thread, journal, journal_entries, stub_arguments.flag(check, "check"))
         self._asked = Asked(self._client)
         self.records = AskedRecords(self._asked)
-        """What topics have: `proxy.records("orders")`, `proxy.records.wait("orders", 3)`."""
+        """The records of topics: `proxy.records("orders")`, `proxy.records.wait("orders", 3)`."""
         self.offsets = AskedOffsets(self._asked)
-        """What groups have committed, and how far they are behind."""
+        """The committed offsets of groups, and their lag."""
         self.waits = AskedWaits(self._asked, lambda: self.journal)
-        """Waiting for topics, groups and quiet."""
+        """The waits for topics, groups and quiet."""
         self.was_at = ""
 
     @cached_property
     def chaos(self) -> StubChaos:
-        """Trouble that every correct client survives, by a seed."""
+        """Random faults that every correct client survives, from a seed."""
         from kafkastub.stub.chaos import StubChaos
 
         return StubChaos(self._thread)
 
     @cached_property
     def check(self) -> StubCheck:
-        """What the application did to its records: `verdict = proxy.check()`."""
+        """The check of what the application did to its records: `verdict = proxy.check()`."""
         from kafkastub.stub.check import StubCheck, wall_ms
 
         return StubCheck(self._journal, lambda: self.records, wall_ms)
 
     @cached_property
     def faults(self) -> StubFaults:
-        """What goes wrong, and when: `with proxy.faults.add(api="OffsetCommit", error="NOT_COORDINATOR", times=3):`."""
+        """The fault rules: `with proxy.faults.add(api="OffsetCommit", error="NOT_COORDINATOR", times=3):`."""
         from kafkastub.stub.in_front.faults import ProxyFaults
 
         return ProxyFaults(self._thread, self._names)
 
     @property
     def journal(self) -> Journal:
-        """Every request with its answer, the newest of them. Raises RuntimeError where it is off."""
+        """The newest requests with their answers. Raises RuntimeError if the proxy keeps no journal."""
         return self._journal.reader
 
     # -- where it is -----------------------------------------------------------------------------------------------
 
     @property
     def bootstrap_servers(self) -> str:
-        """`HOST:PORT,…`, for a client's `bootstrap.servers`: every node."""
+        """The addresses of all nodes for a client's `bootstrap.servers`, `HOST:PORT,…`."""
         return self._proxy().bootstrap_servers
 
     @property
     def host(self) -> str:
-        """The address listened on."""
+        """The address that the proxy listens on."""
         return self._proxy().host
 
     @property
@@ -166,18 +166,18 @@ class KafkaProxy:
 
     @property
     def ports(self) -> list[int]:
-        """The ports listened on, one for each node."""
+        """The ports that the proxy listens on, one for each node."""
         return self._proxy().ports
 
     @property
     def control_url(self) -> str:
-        """`http://HOST:PORT` of the control port. Raises RuntimeError where none was asked for."""
+        """The URL of the control port, `http://HOST:PORT`. Raises RuntimeError without a control port."""
         self._proxy()
         return self._control.url
 
     @property
     def ca_file(self) -> str:
-        """Path of the certificate, PEM, that clients trust where they speak TLS. Raises RuntimeError."""
+        """The path of the PEM file that clients with TLS trust. Raises RuntimeError without one."""
         found = self._proxy().tls
         if found is None:
             raise RuntimeError("this proxy speaks no TLS to clients: start it with tls=True")
@@ -186,12 +186,12 @@ class KafkaProxy:
     # -- topics, records and groups: the cluster is asked ------------------------------------------------------------
 
     def create_topic(self, name: str, partitions: int = 1, configs: Mapping[str, str] | None = None) -> None:
-        """Create a topic, and wait until it has its leaders. Raises TopicError for what the cluster refuses."""
+        """Create a topic, and wait until it has its leaders. Raises TopicError for a topic that the cluster refuses."""
         stub_arguments.topic(name, partitions)
         AskedTopics(self._asked).create(name, partitions, configs)
 
     def delete_topics(self, names: Iterable[str]) -> None:
-        """Delete topics, as far as they are there."""
+        """Delete the topics that exist."""
         AskedTopics(self._asked).delete(names)
 
     def produce(
@@ -204,19 +204,19 @@ class KafkaProxy:
         partition: int | None = None,
         timestamp: int | None = None,
     ) -> Produced:
-        """`records.produce`: write a record. Raises KeyError, TopicError, TypeError."""
+        """Write a record and return its place. Short for `records.produce`. Raises KeyError, TopicError, TypeError."""
         return self.records.produce(topic, value, key=key, headers=headers, partition=partition, timestamp=timestamp)
 
     def commit(self, group: str, offsets: Mapping[tuple[str, int], int], metadata: str = "") -> None:
-        """`offsets.commit`: commit for a group without members. Raises KeyError, ValueError."""
+        """Commit offsets of a group without members. Short for `offsets.commit`. Raises KeyError, ValueError."""
         self.offsets.commit(group, offsets, metadata)
 
     def lag(self, group: str) -> dict[tuple[str, int], int]:
-        """`offsets.lag`: how many records a group is behind, by partition. Raises KeyError."""
+        """Return the lag of a group in records, by partition. Short for `offsets.lag`. Raises KeyError."""
         return self.offsets.lag(group)
 
     def leader_of(self, topic: str, partition: int) -> int:
-        """The id of the node that leads a partition, -1 where none does. Raises KeyError."""
+        """Return the id of the node that leads a partition, -1 without one. Raises KeyError."""
         from kafkastub.client import records
 
         with self._asked.client(f"topic {topic!r}") as client:
@@ -224,26 +224,26 @@ class KafkaProxy:
         return -1 if leader is None else leader.id
 
     def coordinator_of(self, group: str) -> int:
-        """The id of the node that coordinates a group."""
+        """Return the id of the node that coordinates a group."""
         with self._asked.client(f"group {group!r}") as client:
             return client.coordinator(group).id
 
     def wait_topic(self, topic: str, *, partitions: int | None = None, timeout: float = 5) -> None:
-        """`waits.topic`. Raises TopicTimeout."""
+        """Wait for a topic. Short for `waits.topic`. Raises TopicTimeout."""
         self.waits.topic(topic, partitions=partitions, timeout=timeout)
 
     def wait_group(self, group: str, *, state: str = "Stable", members: int | None = None, timeout: float = 5) -> None:
-        """`waits.group`. Raises GroupTimeout."""
+        """Wait for a group. Short for `waits.group`. Raises GroupTimeout."""
         self.waits.group(group, state=state, members=members, timeout=timeout)
 
     def wait_assigned(
         self, group: str, assignment: Mapping[str, Iterable[tuple[str, int]]], timeout: float = 5
     ) -> None:
-        """`waits.assigned`. Raises GroupTimeout."""
+        """Wait for an assignment. Short for `waits.assigned`. Raises GroupTimeout."""
         self.waits.assigned(group, assignment, timeout)
 
     def wait_quiet(self, seconds: float = 0.2, *, ignoring: Collection[str] | None = None, timeout: float = 5) -> None:
-        """`waits.quiet`. Raises JournalTimeout."""
+        """Wait until no requests come. Short for `waits.quiet`. Raises JournalTimeout."""
         self.waits.quiet(seconds, ignoring=ignoring, timeout=timeout)
 
     def __getattr__(self, name: str) -> Any:
@@ -254,7 +254,7 @@ class KafkaProxy:
     # -- its start and its end -------------------------------------------------------------------------------------
 
     def start(self) -> Self:
-        """Start and wait until clients can connect.
+        """Start the proxy and wait until clients can connect.
 
         Raises ListenError (a port is taken), UnreachableError (the cluster does not answer), ConfigError, StubError.
         """
@@ -268,7 +268,7 @@ class KafkaProxy:
         return self
 
     def close(self) -> None:
-        """Stop; returns when thread, loop and sockets are gone. Closing twice does no harm."""
+        """Stop the proxy. When this returns, its thread, loop and sockets are gone. A second call has no effect."""
         self._thread.stop()
 
     def __enter__(self) -> Self:

@@ -1,4 +1,4 @@
-"""What a proxy cannot do, and what to do instead: a sentence each, in Python, over HTTP and on the page."""
+"""What a proxy cannot do, and what to do instead: one sentence each, for Python, HTTP and the page."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ REASONS: Final = {
 
 
 class NotInFront(StubError):
-    """Only a stub can do that, and this is a proxy in front of a cluster."""
+    """Only a stub can do this. The object is a proxy in front of a cluster."""
 
     def __init__(self, what: str) -> None:
         super().__init__(f"{what} needs a stub, and this is a proxy in front of a cluster: {REASONS[what]}")
