@@ -21,3 +21,15 @@ def test_nightly_runs_all_of_it_and_says_what_failed(targets: str, status: int, 
     assert done.returncode == status
     assert said in (done.stdout + done.stderr).splitlines()
     assert "make nightly       what takes hours" in done.stdout  # by help, which came last
+
+
+def test_a_release_names_its_steps_and_what_is_not_ready() -> None:
+    done = subprocess.run(["make", "release", "ARGS=--dry-run"], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0
+    steps = [line.removeprefix("make ") for line in done.stdout.splitlines()]
+    assert steps[0] == "check"
+    known = {line.partition(":")[0] for line in (ROOT / "Makefile").read_text().splitlines() if ":" in line}
+    assert set(steps) <= known
+    ready = {line for line in done.stderr.splitlines() if line.startswith("not ready: ")}
+    version = next(iter((ROOT / "tests/upgrades").glob("*.tar.xz"))).name.removesuffix(".tar.xz")
+    assert f"not ready: tests/upgrades/{version}.tar.xz is missing" not in "".join(ready)
