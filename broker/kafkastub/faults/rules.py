@@ -1,4 +1,4 @@
-"""A fault rule as data, and what makes no sense whatever the broker serves."""
+"""A fault rule as data, with the checks that do not depend on the broker."""
 
 from __future__ import annotations
 
@@ -18,40 +18,45 @@ LONGEST_MS = 24 * 3600 * 1000
 
 
 class FaultError(ValueError):
-    """A fault rule that can never match or act, or that says two things at once."""
+    """A fault rule that can never match or act, or that contradicts itself."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class FaultRule:
-    """Which requests, and what happens to them. Everything that is left out matches everything.
+    """The requests that a rule matches, and what happens to them. A field that is left out matches everything.
 
     Which requests:
-        api: a name ("OffsetCommit", any case, OFFSET_COMMIT too), an api key, or several of them.
+        api: the name of an API ("OffsetCommit", in any case, also OFFSET_COMMIT), an API key, or several of them.
         versions: a version, or "FIRST-LAST", both included.
         client_id: a glob pattern ("payments-*").
-        listener: a listener's name.
-        node: the id of the node that is asked.
-        connection: the number of a connection, as the journal has it.
-        group, transactional_id, topic, partition: what the request has to name. A request for "all topics" names none.
-        after: the first so many matches are spared.
-        every: of the matches then, each so-manieth meets the fault.
-        share: the part of them that meets it, 0 to 1, drawn from `seed`: the same requests, the same faults.
+        listener: the name of a listener.
+        node: the id of the node that receives the request.
+        connection: the number of a connection, as in the journal.
+        group, transactional_id, topic, partition: what the request must name. A request for "all topics" names none.
+        after: the number of first matches that are spared.
+        every: of the following matches, the rule acts on every Nth.
+        share: the share of matches that the rule acts on, 0 to 1, drawn from `seed`: the same requests get the same
+            faults.
 
-    What happens; one of error, drop, cut and silent, or none of them:
-        error: an error code's name or number. The work is not done. Where the rule names a topic, a partition, a
-            group or a transaction and the request has others beside it, those are served for real.
+    What happens; at most one of error, drop, cut and silent:
+        error: the name or number of an error code. The work is not done. If the rule names a topic, a partition, a
+            group or a transaction and the request has others, too, those are served normally.
         drop: the connection is closed, "before" the work is done or "after" it.
-        cut: the work is done; so many bytes of the answer are sent (the four of its size included), then it is closed.
-        silent: no answer, the connection stays open: True or "after", the work is done; "before", it is not.
-        delay_ms: the request waits so long before anything else happens, and its connection with it.
-        hold: the request waits until it is released: "before" its work is done, or "after", and then it is the answer
-            that waits. So does its connection. Not together with silent and delay_ms.
-        throttle_time_ms: written into the answer; a version without the field is no match. Not together with drop, cut
-            and silent.
+        cut: the work is done and this number of bytes of the answer is sent (the four bytes of its size included). Then
+            the connection is closed.
+        silent: the connection stays open without an answer. With True or "after" the work is done, with "before" it is
+            not.
+        delay_ms: the request waits for this number of milliseconds before anything else happens, and its connection
+            waits, too.
+        hold: the request waits until it is released: "before" its work is done, or "after", when only the answer waits.
+            Its connection waits, too. Not together with silent and delay_ms.
+        throttle_time_ms: the value in the answer, in milliseconds. A version without the field does not match. Not
+            together with drop, cut and silent.
 
     How long:
-        times: so often, then never again.
-        until: seconds of broker time from when the rule is added, or a point in time (an aware datetime or ISO text).
+        times: the number of requests on which the rule acts.
+        until: seconds of broker time from the moment when the rule is added, or a point in time (an aware datetime or
+            ISO text).
     """
 
     api: str | int | Sequence[str | int] | None = None
@@ -78,7 +83,7 @@ class FaultRule:
     times: int | None = None
     until: float | str | datetime | None = None
     name: str | None = None
-    """For journal, metrics and lists; otherwise "fault-1", "fault-2" …"""
+    """The id of the rule in journal, metrics and lists; "fault-1", "fault-2" … if not set."""
 
     def __post_init__(self) -> None:
         _check_types(self)
@@ -87,7 +92,7 @@ class FaultRule:
 
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> Self:
-        """The rule that `to_dict` gave. Raises FaultError."""
+        """Return the rule from the result of `to_dict`. Raises FaultError."""
         cls.check_size(given)
         if not isinstance(given, Mapping):
             raise FaultError(f'{given!r} is no fault rule: a mapping is wanted, for example {{"api": "Fetch"}}')
@@ -99,13 +104,13 @@ class FaultRule:
 
     @staticmethod
     def check_size(given: object) -> None:
-        """Raises FaultError for more than any rule says, before somebody writes it out."""
+        """Raise FaultError for values that are too large for any rule, before they are formatted."""
         if _many(given):
             most = f"{_MOST_VALUES} values, or {_MOST_CHARACTERS} characters"
             raise FaultError(f"this is no fault rule: it has more than {most}")
 
     def to_dict(self) -> dict[str, Any]:
-        """What the rule says, without what it leaves out; JSON and YAML can carry it."""
+        """Return the fields that are set, as values that JSON and YAML can represent."""
         said: dict[str, Any] = {}
         for field in fields(self):
             value = getattr(self, field.name)
@@ -119,7 +124,7 @@ class FaultRule:
 
     @property
     def keys(self) -> tuple[ApiKey, ...] | None:
-        """The APIs; None: all. Raises FaultError for a name that Kafka does not have."""
+        """The API keys; None for all. Raises FaultError for a name that Kafka does not have."""
         if self.api is None:
             return None
         several: Iterable[str | int] = (self.api,) if isinstance(self.api, str | int) else self.api
@@ -130,7 +135,7 @@ class FaultRule:
 
     @property
     def version_range(self) -> tuple[int, int] | None:
-        """First and last version, both included; None: all."""
+        """The first and the last version, both included; None for all."""
         if self.versions is None:
             return None
         first, dash, last = str(self.versions).partition("-")
@@ -145,7 +150,7 @@ class FaultRule:
 
     @property
     def error_code(self) -> ErrorCode | None:
-        """Raises FaultError for a code that Kafka does not have."""
+        """The error code. Raises FaultError for a code that Kafka does not have."""
         if self.error is None:
             return None
         try:
@@ -159,7 +164,7 @@ class FaultRule:
 
     @property
     def until_ms(self) -> tuple[int, bool] | None:
-        """(milliseconds, whether they count from when the rule is added); otherwise they are Unix time."""
+        """Milliseconds, and whether they count from the moment when the rule is added; if not, they are Unix time."""
         until = self.until
         if until is None:
             return None

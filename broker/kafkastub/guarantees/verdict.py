@@ -1,4 +1,4 @@
-"""What a check says: findings, notices, what is undecided, and how much was looked at."""
+"""The result of a check: findings, notices, what is undecided, and the number of requests it looked at."""
 
 from __future__ import annotations
 
@@ -20,35 +20,35 @@ _MOST_STEPS: Final = 16
 
 
 class GuaranteeBroken(AssertionError):
-    """A guarantee was not kept; the text is the verdict."""
+    """A guarantee was broken. The text is the verdict."""
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What an application did to its records, as far as requests and answers show it (docs/guarantees.md)."""
+    """What an application did to its records, where requests and answers show it (docs/guarantees.md)."""
 
     findings: tuple[Finding, ...]
-    """Guarantees that were not kept."""
+    """Guarantees that were broken."""
     notices: tuple[Finding, ...]
-    """What Kafka promises to nobody, or may be meant: records that were given again, for one."""
+    """Violations of what Kafka does not promise, or that may be intended, such as records delivered again."""
     undecided: tuple[str, ...]
-    """What cannot be said, and why; a sentence each."""
+    """What cannot be decided, and why; one sentence each."""
     looked_at: Mapping[str, int] = field(default_factory=dict)
-    """How much was looked at: requests, batches, records, commits, transactions."""
+    """The numbers of requests, batches, records, commits and transactions that were checked."""
 
     @property
     def ok(self) -> bool:
-        """Whether there is no finding."""
+        """Whether there are no findings."""
         return not self.findings
 
     def of(self, guarantee: str) -> tuple[Finding, ...]:
-        """The findings and notices of one guarantee. Raises KeyError for a name that there is not."""
+        """Return the findings and notices of one guarantee. Raises KeyError for an unknown name."""
         if guarantee not in CATALOG:
             raise KeyError(f"there is no guarantee {guarantee!r}: there are {', '.join(CATALOG)}")
         return tuple(one for one in (*self.findings, *self.notices) if one.guarantee == guarantee)
 
     def raise_for_findings(self) -> None:
-        """Raises GuaranteeBroken where there are findings."""
+        """Raise GuaranteeBroken if there are findings."""
         if self.findings:
             raise GuaranteeBroken(str(self))
 
@@ -68,7 +68,7 @@ class Verdict:
         return "\n".join(lines)
 
     def to_json(self) -> dict[str, Any]:
-        """Everything, as the control port tells it."""
+        """Return everything, in the form of the control port's JSON."""
         return {
             "ok": self.ok,
             "findings": [_json(one) for one in self.findings],
@@ -78,7 +78,7 @@ class Verdict:
         }
 
     def to_junit(self) -> str:
-        """The same as JUnit XML: a test case for each guarantee that fails a check."""
+        """Return the verdict as JUnit XML, with a test case for each guarantee that fails a check."""
         broken = Counter(one.guarantee for one in self.findings)
         names = [one.name for one in CATALOG.values() if one.fails or one.name in broken]
         lines = [
@@ -95,7 +95,7 @@ class Verdict:
         return "\n".join([*lines, "</testsuite>", ""])
 
     def with_more(self, findings: Iterable[Finding], undecided: Iterable[str] = ()) -> Verdict:
-        """The same with more findings: of relations."""
+        """Return the verdict with more findings, those of relations."""
         return Verdict((*self.findings, *findings), self.notices, (*self.undecided, *undecided), self.looked_at)
 
 
@@ -122,7 +122,7 @@ def _told(one: Finding) -> list[str]:
 
 
 def timeline(one: Finding) -> list[str]:
-    """What happened to the partition: a line a step, those of the finding marked."""
+    """Return what happened to the partition, one line for each step. The steps of the finding are marked."""
     if not one.story:
         return []
     last = max((n for n, step in enumerate(one.story) if step.sequence <= max(one.entries, default=-1)), default=0)
@@ -167,5 +167,5 @@ def _clock(ms: int) -> str:
 
 
 def to_text(verdict: Verdict, as_json: bool) -> str:
-    """For a command."""
+    """Return the verdict as the text of a command."""
     return json.dumps(verdict.to_json(), indent=2) if as_json else str(verdict)

@@ -1,4 +1,4 @@
-"""One request with its answer, decoded when it is read."""
+"""One request with its answer, which is decoded on first use."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True)
 class Peer:
-    """Who sent a request, as far as it was known when the entry was read."""
+    """The client that sent a request, as known when the entry was read."""
 
     connection_id: int
     peer: str
@@ -55,7 +55,7 @@ class Peer:
 
 
 class Entry:
-    """A request with what became of it. Whatever has to be decoded is, at the first look."""
+    """A request and its outcome. Its messages are decoded on first use."""
 
     def __init__(self, sequence: int, raw: Raw, wall_offset_ns: int, topic_name: TopicName) -> None:
         self.sequence = sequence
@@ -68,38 +68,38 @@ class Entry:
 
     @property
     def kind(self) -> str:
-        """ "request", or "clock" where the broker's clock was moved."""
+        """ "request", or "clock" for a change of the broker's clock."""
         return "clock" if self._raw.outcome is Outcome.CLOCK else "request"
 
     @property
     def broker_time(self) -> datetime:
-        """By the broker's clock, when it arrived."""
+        """The time of arrival by the broker's clock, as a datetime."""
         return EPOCH + timedelta(milliseconds=datable(self._raw.broker_ms))
 
     @property
     def broker_ms(self) -> int:
-        """The same in Unix milliseconds."""
+        """The time of arrival by the broker's clock, in Unix milliseconds."""
         return self._raw.broker_ms
 
     @property
     def wall_time(self) -> datetime:
-        """By the machine's clock, when it arrived, to the microsecond."""
+        """The time of arrival by the machine's clock, to the microsecond."""
         return EPOCH + timedelta(microseconds=(self._raw.started + self._wall_offset_ns) // 1000)
 
     @property
     def duration_us(self) -> int | None:
-        """Microseconds until it was answered, None where it was not (yet)."""
+        """The microseconds from arrival to answer, None without an answer (yet)."""
         ended = self._raw.ended
         return None if ended is None else (ended - self._raw.started) // 1000
 
     @property
     def outcome(self) -> str:
-        """ "reply", "pending", "no_reply", "closed", "refused", "dropped"; "clock" for a move of the clock."""
+        """ "reply", "pending", "no_reply", "closed", "refused", "dropped"; "clock" for a change of the clock."""
         return self._raw.outcome.name.lower()
 
     @property
     def fault(self) -> str | None:
-        """The fault that fired."""
+        """The id of the fault that fired."""
         return self._raw.fault
 
     @property
@@ -114,12 +114,12 @@ class Entry:
 
     @property
     def api_key(self) -> int:
-        """-1 where there is none: a frame too short to have one, or a move of the clock."""
+        """The API key, -1 without one: a frame that is too short to have one, or a change of the clock."""
         return self._key_and_version[0]
 
     @property
     def api_version(self) -> int:
-        """-1 where there is none."""
+        """The API version, -1 without one."""
         return self._key_and_version[1]
 
     @cached_property
@@ -134,12 +134,12 @@ class Entry:
 
     @property
     def request_frame(self) -> bytes:
-        """The request as it came, without its size; secrets in it are zeros."""
+        """The bytes of the request as received, without the size. Secrets are replaced by zeros."""
         return redacted_frame(self.api_key, self._raw.frame)
 
     @property
     def response_frame(self) -> bytes | None:
-        """The answer as it went, with its size; secrets in it are zeros."""
+        """The bytes of the answer as sent, with the size. Secrets are replaced by zeros."""
         reply = self._raw.reply_frame
         return None if reply is None else redacted_frame(self.api_key, reply)
 
@@ -156,7 +156,7 @@ class Entry:
 
     @property
     def correlation_id(self) -> int:
-        """-1 where the header cannot be read."""
+        """The correlation id, -1 if the header cannot be read."""
         return -1 if self._header is None else self._header.correlation_id
 
     @property
@@ -165,7 +165,7 @@ class Entry:
 
     @cached_property
     def request(self) -> Any:
-        """The request as a message of `kafkawire`, secrets taken out; None where it cannot be decoded."""
+        """The request as a message of `kafkawire` without secrets, None if it cannot be decoded."""
         if self._header is None:
             return None
         try:
@@ -178,7 +178,7 @@ class Entry:
 
     @cached_property
     def response(self) -> Any:
-        """The answer likewise; None where there is none, or not all of it."""
+        """The answer as a message of `kafkawire` without secrets, None without a complete answer."""
         reply = self._raw.reply_frame
         if reply is None:
             return None
@@ -193,23 +193,23 @@ class Entry:
 
     @property
     def request_message(self) -> dict[str, Any] | None:
-        """The request field by field, as JSON has it; None where it cannot be decoded."""
+        """The request field by field, in the form of JSON, None if it cannot be decoded."""
         return None if self.request is None else as_values(self.request, self.api_version)
 
     @property
     def response_message(self) -> dict[str, Any] | None:
-        """The answer likewise."""
+        """The answer field by field, in the form of JSON, None without a complete answer."""
         return None if self.response is None else as_values(self.response, self.response_version)
 
     @property
     def hides(self) -> bool:
-        """Whether of its frames only the heads are told, as there may be secrets behind."""
+        """Whether only the headers of its frames are shown, because the rest may contain secrets."""
         frame = self._raw.frame
         return redacted_frame(self.api_key, frame) is not frame
 
     @property
     def response_version(self) -> int:
-        """The answer's version. Of ApiVersions in a version that nobody knows, the answer is in version 0."""
+        """The version of the answer. An ApiVersions request of an unknown version is answered in version 0."""
         if self.api_key != ApiKey.API_VERSIONS:
             return self.api_version
         return 0 if self.api_version > response_class(self.api_key).VERSIONS[1] else self.api_version
@@ -227,9 +227,9 @@ class Entry:
 
     @cached_property
     def members(self) -> tuple[Member, ...]:
-        """The members of groups that ask, or are spoken for: member id, instance id, generation or epoch.
+        """The group members that send the request or are named in it: member id, instance id, generation or epoch.
 
-        Who joined without a member id has the one that it was given.
+        A member that joined without a member id has the id that it received.
         """
         found = self._mentioned.members
         return with_answered_member(found, self.response) if found else ()
@@ -238,14 +238,14 @@ class Entry:
     def transactions(self) -> tuple[Transaction, ...]:
         """The transactions that the request is part of or asks about: transactional id, producer id and epoch.
 
-        Of InitProducerId it is the producer id and epoch that it was given.
+        For InitProducerId they are the producer id and epoch in the answer.
         """
         found = self._mentioned.transactions
         return with_answered_producer(found, self.response) if found else ()
 
     @property
     def topics(self) -> tuple[str, ...]:
-        """The topics that the request names; ids are resolved."""
+        """The names of the topics in the request. Topic ids are resolved to names."""
         return tuple(self._mentioned.topics)
 
     @property
@@ -255,7 +255,7 @@ class Entry:
 
     @cached_property
     def errors(self) -> dict[int, int]:
-        """Every error code in the answer with how often it stands there, NONE (0) too."""
+        """All error codes in the answer with their counts, NONE (0) included."""
         if self.response is None:
             return {}
         return error_tally(response_class(self.api_key), self.response_version)(self.response)
@@ -267,7 +267,7 @@ class Entry:
 
     @property
     def throttle_ms(self) -> int:
-        """For how long the client was told to wait; 0 where it was not, or there is no answer."""
+        """The milliseconds that the client must wait, 0 without throttling or without an answer."""
         return getattr(self.response, "throttle_time_ms", 0)
 
     def __str__(self) -> str:
@@ -317,7 +317,7 @@ def _member(one: Member) -> str:
 
 
 def error_name(code: int) -> str:
-    """NOT_COORDINATOR for 16; a number that Kafka does not have as it is."""
+    """Return the name of an error code, NOT_COORDINATOR for 16, or the number if Kafka does not have it."""
     try:
         return ErrorCode(code).name
     except ValueError:

@@ -1,4 +1,4 @@
-"""`stub.journal`: every request that the broker was asked, and what it answered."""
+"""`stub.journal`: the requests that the broker received, and its answers."""
 
 from __future__ import annotations
 
@@ -33,29 +33,29 @@ _TEXTS_OR_NONE = ["transactional_id", "client_id", "fault"]
 
 
 class JournalTimeout(AssertionError):
-    """What was waited for did not come; the text says what came instead."""
+    """The requests that were waited for did not come. The text says which came instead."""
 
 
 class Journal:
     """The requests of a broker, the newest `DEFAULT_ENTRIES` or `DEFAULT_BYTES` of them.
 
-    Iterating gives `Entry` after `Entry`, oldest first, as they are at that moment. Filters are keywords:
+    Iterating returns `Entry` objects, oldest first, as they are at that moment. Filters are keywords:
 
         api: the API's name, "OffsetCommit"
-        group, topic: named by the request
+        group, topic: a name in the request
         transactional_id, producer_id: of a transaction that the request is part of or asks about
-        client_id: of the request
+        client_id: the client id of the request
         error: an error in the answer, "NOT_COORDINATOR"
         outcome: "reply", "pending", "no_reply", "closed", "refused", "dropped"
         fault: the id of the fault that fired
         since: a sequence number, or an aware datetime by the broker's clock
-        where: a function of an Entry that says whether
+        where: a function that returns whether an Entry matches
     """
 
     def __init__(
         self, ring: Ring, call: Callable[[Callable[[], Any]], Any], topic_name: TopicName, first: int = 0
     ) -> None:
-        """`call` runs a function in the thread that writes the ring, and gives what it returns.
+        """`call` runs a function in the thread that writes the ring, and returns its result.
 
         `first`: the sequence number of the first entry that it shows.
         """
@@ -71,7 +71,7 @@ class Journal:
         return len(self._call(lambda: self._numbered(0))) if self._first else int(self._call(lambda: len(self._ring)))
 
     def from_moment(self, moment: datetime) -> Journal:
-        """The same journal without what came before that, by the machine's clock: for one of several tests."""
+        """Return the journal without the entries before a moment of the machine's clock, for one of several tests."""
         ns = (moment - EPOCH) // timedelta(microseconds=1) * 1000 - self._ring.wall_offset_ns
         numbered = self._call(lambda: self._numbered(0))
         first = next((sequence for sequence, raw in numbered if raw.started >= ns), None)
@@ -79,11 +79,11 @@ class Journal:
 
     @property
     def total(self) -> int:
-        """How many entries there ever were: the sequence number of the next one."""
+        """The number of entries since the start, which is the sequence number of the next one."""
         return int(self._call(lambda: self._ring.total))
 
     def requests(self, **wanted: Any) -> list[Entry]:
-        """The entries that match every keyword. Raises ValueError for a filter that can match nothing."""
+        """Return the entries that match all keywords. Raises ValueError for a filter that can match nothing."""
         matches = matcher(wanted)
         since = wanted.get("since")
         first = since if isinstance(since, int) else 0
@@ -91,14 +91,14 @@ class Journal:
         return [entry for entry in (self._entry(*each) for each in numbered) if matches(entry)]
 
     def tail(self, count: int = 20, since: int = 0) -> list[Entry]:
-        """The newest `count` entries, oldest first."""
+        """Return the newest `count` entries, oldest first."""
         numbered = self._call(lambda: self._numbered(max(since, self._ring.total - count)))
         return [self._entry(*each) for each in numbered]
 
     def wait_for(self, *, timeout: float = 5, **wanted: Any) -> Entry:
-        """Wait for an answered request that matches, one that is there already included, and give it.
+        """Wait for an answered request that matches, and return it. Entries that exist already count, too.
 
-        `since=stub.journal.total`, taken before, asks for a new one. Raises JournalTimeout after `timeout` seconds,
+        To wait for a new one, take `since=stub.journal.total` before. Raises JournalTimeout after `timeout` seconds,
         ValueError for a filter that can match nothing.
         """
         matches = matcher(wanted)
@@ -141,11 +141,12 @@ class Journal:
         return found[0]
 
     def wait_quiet(self, seconds: float = 0.2, *, ignoring: Collection[str] = POLLS, timeout: float = 5) -> None:
-        """Wait until nothing was asked for `seconds`, by the machine's clock: clients have done what they had to do.
+        """Wait until no request has come for `seconds` by the machine's clock, so that clients have finished their
+        work.
 
-        What clients ask for again and again, whether there is something to do or not, is not counted: the APIs that
-        are named in `ignoring`. What came before the call counts. Raises JournalTimeout after `timeout` seconds, which
-        says what was asked; ValueError.
+        The APIs in `ignoring` do not count: those that clients call repeatedly, with or without work to do. Silence
+        before the call counts. Raises JournalTimeout after `timeout` seconds, whose text lists the requests;
+        ValueError.
         """
         ignored = ignored_keys(ignoring)
         check_quiet(seconds, timeout)
@@ -187,15 +188,15 @@ class Journal:
         return f"{said}; the last request was:\n" + "\n".join(f"  {self._entry(*one)}" for one in found)
 
     def clear(self) -> None:
-        """Forget what is there; sequence numbers go on."""
+        """Delete the entries. Sequence numbers continue."""
         self._call(self._ring.clear)
 
     def to_jsonl(
         self, path: str | os.PathLike[str], *, frames: bool = False, messages: bool = False, **wanted: Any
     ) -> Path:
-        """Write the entries as JSON lines (docs/journal.md has the columns).
+        """Write the entries as JSON lines (docs/journal.md lists the columns).
 
-        With `frames` their raw bytes too, with `messages` what they say, field by field.
+        With `frames`, include the raw bytes; with `messages`, requests and answers field by field.
         """
         from kafkastub.journal.export import write_jsonl
 
@@ -204,7 +205,7 @@ class Journal:
     def to_parquet(
         self, path: str | os.PathLike[str], *, frames: bool = False, messages: bool = False, **wanted: Any
     ) -> Path:
-        """The same as a Parquet file. Raises ImportError with a sentence where pyarrow (extra `journal`) is not."""
+        """Write the entries as a Parquet file. Raises ImportError without pyarrow (extra `journal`)."""
         from kafkastub.journal.export import write_parquet
 
         return write_parquet(self.requests(**wanted), path, frames, messages)
@@ -228,7 +229,7 @@ class Journal:
 
 
 def matcher(wanted: dict[str, Any]) -> Callable[[Entry], bool]:
-    """Raises ValueError, with one sentence, for a filter that nothing can match."""
+    """Return a function that matches entries. Raises ValueError for a filter that can match nothing."""
     tests: list[Callable[[Entry], bool]] = []
     for name, value in wanted.items():
         _check_kind(name, value)
