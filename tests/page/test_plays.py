@@ -386,4 +386,4 @@ def test_a_check_that_finds_nothing_says_so_and_is_made_again(process: Controlle
     expect(screen.page.locator("main")).to_contain_text("Every guarantee was kept", timeout=MS)
     produce(process, 3)
     screen.button("Check again").click()
-    expect(screen.page.locator("main")).to_contain_text("1 batches written", timeout=MS)
+    expect(screen.page.locator("main")).to_contain_text("1 batch written", timeout=MS)

@@ -57,7 +57,7 @@ class Verdict:
         head = "every guarantee was kept" if not many else f"{many} finding{'s' if many > 1 else ''}"
         if not self.looked_at.get("requests"):
             head = "nothing was looked at: no request has passed"
-        lines = [f"{head} ({', '.join(f'{number} {what}' for what, number in self.looked_at.items())})"]
+        lines = [f"{head} ({', '.join(_counted(number, what) for what, number in self.looked_at.items())})"]
         for one in self.findings[:_MOST_TOLD]:
             lines += ["", *_told(one)]
         if many > _MOST_TOLD:
@@ -105,6 +105,13 @@ def _json(one: Finding) -> dict[str, Any]:
     told["jepsen"] = of.jepsen or None
     told["advice"] = {"java": of.java, "librdkafka": of.librdkafka, "franz-go": of.franz}
     return told
+
+
+def _counted(number: int, what: str) -> str:
+    """`2 batches written`, `1 batch written`."""
+    many, _, rest = what.partition(" ")
+    one = many.removesuffix("es") if many == "batches" else many.removesuffix("s")
+    return f"{number} {one if number == 1 else many}{' ' + rest if rest else ''}"
 
 
 def _told(one: Finding) -> list[str]:
