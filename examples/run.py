@@ -22,6 +22,9 @@ INSTALLED = [
 ]  # fmt: skip
 """Puts our Java packages into the local repository: they are not published. Once for all projects that need them."""
 
+CLIENT = str(HERE.parent / "clients" / "typescript")
+"""The package that the example for Node.js takes from the checkout, where it has to be built."""
+
 PROJECTS: dict[str, list[list[str]]] = {
     "pytest": [
         [str(BIN / "python"), "-m", "pytest", "-q", "-n", "2", "-p", "no:randomly"],
@@ -31,7 +34,12 @@ PROJECTS: dict[str, list[list[str]]] = {
     "streams": [INSTALLED, [*MAVEN, "test"]],
     "spring": [INSTALLED, [*MAVEN, "test"]],
     "go": [["go", "test", "-count=1", "./..."]],
-    "node": [["npm", "ci", "--no-audit", "--no-fund"], ["npm", "test"]],
+    "node": [
+        ["npm", "--prefix", CLIENT, "ci", "--no-audit", "--no-fund", "--ignore-scripts"],
+        ["npm", "--prefix", CLIENT, "run", "--silent", "build"],
+        ["npm", "ci", "--no-audit", "--no-fund"],
+        ["npm", "test"],
+    ],
     "rust": [["cargo", "test", "--quiet", "--locked"]],
     "testcontainers/python": [
         [str(BIN / "python"), "-m", "venv", str(CONTAINERS)],

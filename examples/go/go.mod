@@ -12,3 +12,8 @@ require (
 	github.com/pierrec/lz4/v4 v4.1.33 // indirect
 	github.com/twmb/franz-go/pkg/kmsg v1.15.0 // indirect
 )
+
+require github.com/kafkastub/kafkastub-go v0.1.0
+
+// In your project: the version that is published, and no such line.
+replace github.com/kafkastub/kafkastub-go => ../../clients/go

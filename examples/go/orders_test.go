@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kafkastub/kafkastub-go"
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 )
@@ -12,9 +13,9 @@ import (
 func TestAnOrderIsShippedOnce(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	broker := startStub(t, "orders:1")
+	stub := kafkastub.Start(t, kafkastub.WithTopic("orders", 1))
 
-	producer, err := kgo.NewClient(kgo.SeedBrokers(broker))
+	producer, err := kgo.NewClient(kgo.SeedBrokers(stub.BootstrapServers))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,7 +26,7 @@ func TestAnOrderIsShippedOnce(t *testing.T) {
 	}
 
 	consumer, err := kgo.NewClient(
-		kgo.SeedBrokers(broker),
+		kgo.SeedBrokers(stub.BootstrapServers),
 		kgo.ConsumerGroup("shipping"),
 		kgo.ConsumeTopics("orders"),
 		kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()),

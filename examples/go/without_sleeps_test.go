@@ -7,10 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kafkastub/kafkastub-go"
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
-
-	"orders/kafkastub"
 )
 
 const day = 24 * time.Hour
@@ -19,17 +18,18 @@ const day = 24 * time.Hour
 func TestWithoutSleeps(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	broker, control := startControlled(t, "orders:1")
+	stub := kafkastub.Start(t, kafkastub.WithTopic("orders", 1), kafkastub.WithConfig("group.initial.rebalance.delay.ms", 0))
+	broker := stub.BootstrapServers
 	producer := connect(t, broker, "shop")
 	if err := producer.ProduceSync(ctx, kgo.StringRecord("two teapots"), kgo.StringRecord("a cup")).FirstErr(); err != nil {
 		t.Fatal(err)
 	}
-	check(t, control.WaitTopic(ctx, "orders", 2))
-	check(t, control.Snapshot(ctx, "seed"))
+	must(t)(stub.Topics.WaitRecords(ctx, "orders", 2))
+	must(t)(stub.Snapshots.Take(ctx, "seed"))
 
 	begin := func(t *testing.T) {
 		t.Helper()
-		check(t, control.Restore(ctx, "seed"))
+		must(t)(stub.Snapshots.Restore(ctx, "seed"))
 		if offset := committed(t, ctx, broker); offset != -1 {
 			t.Fatalf("%d is committed at the start", offset)
 		}
@@ -44,24 +44,24 @@ func TestWithoutSleeps(t *testing.T) {
 				worker.CommitUncommittedOffsets(ctx)
 			}
 		}()
-		check(t, control.WaitGroup(ctx, "shipping", "Stable", 1))
-		check(t, control.WaitLag(ctx, "shipping", "orders", 0))
-		check(t, control.WaitQuiet(ctx, 50*time.Millisecond))
+		must(t)(stub.Groups.WaitStable(ctx, "shipping", 1))
+		must(t)(stub.Groups.WaitLag(ctx, "shipping", "orders", 0))
+		must(t)(stub.Journal.WaitQuiet(ctx, 50*time.Millisecond))
 	})
 
 	t.Run("TheSlowOneOverwritesWhatTheFastOneCommitted", func(t *testing.T) {
 		begin(t)
-		door, err := control.AddFault(ctx, kafkastub.Rule{"api": "OffsetCommit", "client_id": "slow", "hold": "before"})
+		door, err := stub.Faults.Add(ctx, kafkastub.Rule{API: "OffsetCommit", ClientID: "slow", Hold: "before"})
 		check(t, err)
 		defer door.Remove(ctx)
 		client, slow := connect(t, broker, "slow"), make(chan error, 1)
 		go func() { slow <- commit(ctx, client, 1) }()
-		check(t, door.WaitHeld(ctx, 1))
+		must(t)(door.WaitHeld(ctx, 1))
 		check(t, commit(ctx, connect(t, broker, "fast"), 2))
 		if offset := committed(t, ctx, broker); offset != 2 {
 			t.Fatalf("%d is committed while the slow one is held", offset)
 		}
-		check(t, door.Release(ctx))
+		must(t)(door.Release(ctx))
 		check(t, <-slow)
 		if offset := committed(t, ctx, broker); offset != 1 {
 			t.Fatalf("%d is committed, not what the slow one committed", offset)
@@ -70,16 +70,13 @@ func TestWithoutSleeps(t *testing.T) {
 
 	t.Run("AnIdleGroupSurvivesTheWeekendAndNotAWeek", func(t *testing.T) {
 		begin(t)
-		_, err := control.Freeze(ctx)
-		check(t, err)
+		must(t)(stub.Clock.Freeze(ctx))
 		check(t, commit(ctx, connect(t, broker, "shop"), 1))
-		_, err = control.Advance(ctx, 3*day)
-		check(t, err)
+		must(t)(stub.Clock.Advance(ctx, 3*day))
 		if offset := committed(t, ctx, broker); offset != 1 {
 			t.Fatalf("%d is committed after a weekend", offset)
 		}
-		_, err = control.Advance(ctx, 4*day)
-		check(t, err)
+		must(t)(stub.Clock.Advance(ctx, 4*day))
 		if offset := committed(t, ctx, broker); offset != -1 {
 			t.Fatalf("%d is committed after a week", offset)
 		}
@@ -88,7 +85,7 @@ func TestWithoutSleeps(t *testing.T) {
 	t.Run("WhatIsRefusedSaysWhy", func(t *testing.T) {
 		begin(t)
 		var refused *kafkastub.Refused
-		if err := control.Restore(ctx, "no such"); !errors.As(err, &refused) || refused.Status != http.StatusNotFound {
+		if _, err := stub.Snapshots.Restore(ctx, "no such"); !errors.As(err, &refused) || refused.Status != http.StatusNotFound {
 			t.Fatalf("it was restored: %v", err)
 		}
 	})
@@ -98,6 +95,15 @@ func check(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// must is check for what gives a value, too, which is of no interest.
+func must(t *testing.T) func(any, error) {
+	t.Helper()
+	return func(_ any, err error) {
+		t.Helper()
+		check(t, err)
 	}
 }
 

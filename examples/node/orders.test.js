@@ -1,16 +1,10 @@
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { Kafka, logLevel } from "kafkajs";
-import { startStub } from "./stub.js";
+import { withStub } from "kafkastub";
 
-let stub;
-before(async () => {
-  stub = await startStub("orders:1");
-});
-after(() => stub.stop());
-
-test("an order is shipped once", { timeout: 60_000 }, async () => {
-  const kafka = new Kafka({ brokers: [stub.broker], logLevel: logLevel.ERROR });
+test("an order is shipped once", { timeout: 60_000 }, withStub({ topics: { orders: 1 } }, async (stub) => {
+  const kafka = new Kafka({ brokers: stub.brokers, logLevel: logLevel.ERROR });
   const producer = kafka.producer();
   await producer.connect();
   await producer.send({ topic: "orders", messages: [{ key: "7", value: "two teapots" }] });
@@ -31,4 +25,4 @@ test("an order is shipped once", { timeout: 60_000 }, async () => {
   const [orders] = await admin.fetchOffsets({ groupId: "shipping", topics: ["orders"] });
   assert.equal(orders.partitions[0].offset, "1");
   await admin.disconnect();
-});
+}));

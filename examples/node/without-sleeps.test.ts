@@ -1,15 +1,13 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, test } from "node:test";
 import { Kafka, logLevel } from "kafkajs";
-import { Control, Refused } from "./control.js";
-import { startControlled } from "./stub.js";
+import { Refused, startStub, type Stub } from "kafkastub";
 
 describe("each test begins with two orders, and a group that has committed nothing", { timeout: 60_000 }, () => {
-  let stub: Awaited<ReturnType<typeof startControlled>>;
-  let control: Control;
+  let stub: Stub;
 
   const connect = (clientId: string) =>
-    new Kafka({ clientId, brokers: [stub.broker], logLevel: logLevel.NOTHING, retry: { initialRetryTime: 5 } });
+    new Kafka({ clientId, brokers: stub.brokers, logLevel: logLevel.NOTHING, retry: { initialRetryTime: 5 } });
 
   async function send(clientId: string, ...orders: string[]) {
     const producer = connect(clientId).producer();
@@ -36,34 +34,33 @@ describe("each test begins with two orders, and a group that has committed nothi
   };
 
   before(async () => {
-    stub = await startControlled("orders:1");
-    control = new Control(stub.control);
+    stub = await startStub({ topics: { orders: 1 }, config: { "group.initial.rebalance.delay.ms": 0 } });
     await send("shop", "two teapots", "a cup");
-    await control.waitTopic("orders", 2);
-    await control.snapshot("seed");
+    await stub.topics.wait("orders", { records: 2 });
+    await stub.snapshots.take("seed");
   });
 
   beforeEach(async () => {
-    await control.restore("seed");
+    await stub.snapshots.restore("seed");
     assert.equal(await committed(), "-1");
   });
 
-  after(() => stub.stop());
+  after(() => stub.close());
 
   test("orders are shipped", async () => {
     const worker = connect("worker").consumer({ groupId: "shipping", maxWaitTimeInMs: 100 });
     await worker.connect();
     await worker.subscribe({ topic: "orders", fromBeginning: true });
     await worker.run({ autoCommitThreshold: 1, eachMessage: async () => {} });
-    await control.waitGroup("shipping", { state: "Stable", members: 1 });
-    await control.waitGroup("shipping", { lag: 0, topic: "orders" });
-    await control.waitQuiet(0.05);
+    await stub.groups.wait("shipping", { state: "Stable", members: 1 });
+    await stub.groups.wait("shipping", { lag: 0, topic: "orders" });
+    await stub.journal.waitQuiet(0.05);
     await worker.disconnect();
     assert.equal(await committed(), "2");
   });
 
   test("what was sent first is written last", async () => {
-    const door = await control.addFault({ api: "Produce", client_id: "slow", hold: "before" });
+    const door = await stub.faults.add({ api: "Produce", client_id: "slow", hold: "before" });
     try {
       const slow = send("slow", "sent first");
       await door.waitHeld(1);
@@ -90,15 +87,15 @@ describe("each test begins with two orders, and a group that has committed nothi
   });
 
   test("an idle group survives the weekend and not a week", async () => {
-    await control.freeze();
+    await stub.clock.freeze();
     await commit("1");
-    await control.advance({ days: 3 });
+    await stub.clock.advance({ days: 3 });
     assert.equal(await committed(), "1");
-    await control.advance({ days: 4 });
+    await stub.clock.advance({ days: 4 });
     assert.equal(await committed(), "-1");
   });
 
   test("what is refused says why", async () => {
-    await assert.rejects(control.restore("no such"), (error) => error instanceof Refused && error.status === 404);
+    await assert.rejects(stub.snapshots.restore("no such"), (error) => error instanceof Refused && error.status === 404);
   });
 });
