@@ -13,8 +13,11 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -36,30 +39,52 @@ public final class Launcher {
     /** The launcher of a command; the first caller starts it. */
     public static Launcher of(Path command) {
         return RUNNING.compute(
-                command, (key, known) -> known != null && known.process.isAlive() ? known : new Launcher(key));
+                command,
+                (key, known) -> known != null && known.process.isAlive() ? known : new Launcher(key, LONGEST_START));
     }
 
-    private Launcher(Path command) {
+    /** {@code limit} is how long it may take to be ready. */
+    Launcher(Path command, Duration limit) {
         try {
             process = new ProcessBuilder(command.toString(), "launcher").start();
         } catch (IOException error) {
             throw new StubStartException(command + " cannot be started: " + error.getMessage(), error);
         }
         Thread reader = daemon("kafkastub-log", process.errorReader(), true);
-        Matcher found = READY.matcher(firstLine());
+        String line = firstLine(limit);
+        Matcher found = READY.matcher(line == null ? "" : line);
         if (!found.matches()) {
-            throw new StubStartException(command + " launcher did not start" + said(reader));
+            String what = line == null
+                    ? " launcher is not ready after " + limit.toMillis() + " ms"
+                    : " launcher did not start";
+            throw new StubStartException(command + what + said(reader));
         }
         url = found.group(1);
         token = found.group(2);
         daemon("kafkastub-output", process.inputReader(), false);
     }
 
-    private String firstLine() {
+    /** The first line on standard output; "" if it ends without one, null if the time is over. */
+    private String firstLine(Duration limit) {
+        var line = new CompletableFuture<String>();
+        var thread = new Thread(
+                () -> {
+                    try {
+                        String first = process.inputReader().readLine();
+                        line.complete(first == null ? "" : first);
+                    } catch (IOException error) {
+                        line.complete("");
+                    }
+                },
+                "kafkastub-start");
+        thread.setDaemon(true);
+        thread.start();
         try {
-            String line = process.inputReader().readLine();
-            return line == null ? "" : line;
-        } catch (IOException error) {
+            return line.get(limit.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (TimeoutException | ExecutionException error) {
+            return null;
+        } catch (InterruptedException error) {
+            Thread.currentThread().interrupt();
             return "";
         }
     }
@@ -101,7 +126,7 @@ public final class Launcher {
         try {
             process.waitFor(2, TimeUnit.SECONDS); // to destroy it closes its standard error
             reader.join(1000);
-            process.destroy();
+            process.destroyForcibly().waitFor(10, TimeUnit.SECONDS);
         } catch (InterruptedException error) {
             Thread.currentThread().interrupt();
         }
