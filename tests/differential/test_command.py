@@ -125,6 +125,16 @@ def test_what_was_seen_before_is_told_in_a_line_that_the_guide_explains(good: Ka
         assert len(re.findall(line, text, re.MULTILINE)) == 1
 
 
+KINDS = re.findall(r"[a-z]+", re.findall(r"`--kind (\S+)`", GUIDE.read_text(encoding="utf-8"))[0])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_kind_that_the_guide_lists_is_played(kind: str, good: KafkaStub, faulty: KafkaStub):
+    status, out, error = against(faulty, good, "--kind", kind, "--scenarios", "1", "--steps", "3")
+    assert (status, error) == (0, "")
+    assert " same" in out
+
+
 @pytest.mark.parametrize("kind", ["data", "admin"])
 def test_topics_are_compared_on_single_nodes_only(kind: str, good: KafkaStub):
     with KafkaStub(profile="kafka", config=CONFIG, nodes=2) as stub:

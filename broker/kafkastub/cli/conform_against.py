@@ -20,10 +20,11 @@ KINDS = {
     "groups": ["groups"],
     "consumer": ["consumer"],
     "share": ["share"],
+    "streams": ["streams"],
     "data": ["data"],
     "transactions": ["transactions"],
     "admin": ["admin"],
-    "all": ["groups", "consumer", "share", "data", "transactions", "admin"],
+    "all": ["groups", "consumer", "share", "streams", "data", "transactions", "admin"],
 }
 SEED, SCENARIOS, STEPS, KIND = 1, 100, 40, "groups"
 
