@@ -192,8 +192,8 @@ def test_a_broker_that_is_gone_is_told_once(good: KafkaStub, faulty: KafkaStub, 
 def test_two_of_the_same_do_not_differ_and_nothing_is_left(good: KafkaStub, faulty: KafkaStub):
     status, out, _ = against(faulty, good, "--scenarios", "1", "--kind", "all", "--steps", "20")
     assert (status, out.count("\n")) == (0, 1)
-    assert "6 scenarios" in out
-    assert "6 same" in out
+    assert "7 scenarios" in out
+    assert "7 same" in out
     assert everything(faulty) == ({"orders"}, 0)
     assert everything(good) == (set(), 0)
 
