@@ -1,4 +1,4 @@
-"""Requests that wait until a test lets them go: a rule with `hold`."""
+"""Requests that a rule with `hold` holds until a test releases them."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 
 class HeldRequest(NamedTuple):
-    """A request that waits.
+    """A request that a rule holds.
 
     Attributes:
-        api: as in "OffsetCommit".
-        connection: its connection's number, as the journal has it.
-        number: the first that the rule holds is 1, the next 2; who is held anew has another one.
+        api: the name of the API, "OffsetCommit".
+        connection: the number of its connection, as in the journal.
+        number: 1 for the first request that the rule holds, then 2. A request that is held again gets another number.
         since: Unix time in seconds, by the machine's clock.
     """
 
@@ -26,10 +26,10 @@ class HeldRequest(NamedTuple):
 
 
 class Holds:
-    """The requests that one rule holds, in the order in which they came. All of it belongs to the server's thread.
+    """The requests that one rule holds, in the order of their arrival. Only the server's thread uses it.
 
     Args:
-        changed: is called when there is one more, or one fewer.
+        changed: called when the number of requests has changed.
     """
 
     __slots__ = ("_changed", "_held", "_number")
@@ -43,13 +43,16 @@ class Holds:
         return len(self._held)
 
     def requests(self) -> list[HeldRequest]:
-        """Who waits, in order."""
+        """The requests that wait, in their order."""
         return [request for request, _ in self._held.values()]
 
     def hold(
         self, api: str, version: int, connection: int, client_id: str | None, go: Callable[[], None]
     ) -> Callable[[], None]:
-        """Let it wait; `go` is called when it is released. What is given back forgets it: its client has gone."""
+        """Hold a request.
+
+        `go` is called on release. Returns a function that drops the request because its client has gone.
+        """
         self._number += 1
         number = self._number
         self._held[number] = HeldRequest(api, version, connection, client_id, number, time()), go
@@ -62,10 +65,10 @@ class Holds:
         return forget
 
     def release(self, count: int | None = None, connection: int | None = None) -> int:
-        """Let the first `count` of them go, or all, of all connections, or one; gives how many went.
+        """Release the first `count` requests, or all, of all connections or of one.
 
-        One after the other: the work of the first is done before the second goes. One that comes meanwhile is not among
-        them.
+        Returns the number of released requests. They are released one by one: the work of the first is done before the
+        second is released. A request that comes during the release is not released.
         """
         meant = [number for number, (request, _) in self._held.items() if connection in (None, request.connection)]
         gone = 0

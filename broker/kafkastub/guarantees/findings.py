@@ -1,4 +1,4 @@
-"""What a guarantee that was not kept leaves behind: a finding, and what it becomes for people."""
+"""A finding: the violation of a guarantee, and its forms for people."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from kafkawire.errors import ErrorCode
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that an application did to its records, with what shows it."""
+    """One violation of a guarantee, with the requests that show it."""
 
     guarantee: str
-    """Its name: `skipped`, `left_behind` … (docs/guarantees.md)."""
+    """The name of the guarantee: `skipped`, `left_behind` … (docs/guarantees.md)."""
     cause: str
-    """One sentence."""
+    """The cause, in one sentence."""
     broker_ms: int
-    """When it showed, by the broker's clock, in Unix milliseconds."""
+    """The broker time of the violation, in Unix milliseconds."""
     entries: tuple[int, ...]
-    """Numbers of the journal's entries that show it, in their order."""
+    """The sequence numbers of the journal entries that show it, ascending."""
     partition: Partition | None = None
     offsets: tuple[Range, ...] = ()
-    """From an offset up to another one, which is not in it."""
+    """Ranges of offsets, without their end."""
     group: str | None = None
     members: tuple[str, ...] = ()
     story: tuple[Step, ...] = ()
-    """What happened to the partition around it."""
+    """What happened to the partition before and after."""
 
     @property
     def place(self) -> str:
-        """`orders-0 offsets 5-9`, for people."""
+        """The place in words: `orders-0 offsets 5-9`."""
         if self.partition is None:
             return ""
         where = f"{self.partition[0]}-{self.partition[1]}"
@@ -43,7 +43,7 @@ class Finding:
         return f"{where} offset{'' if one else 's'} {told(self.offsets)}"
 
     def to_json(self) -> dict[str, Any]:
-        """As the control port and `kafkastub check --json` tell it."""
+        """Return the finding in the form of the control port and of `kafkastub check --json`."""
         return {
             "guarantee": self.guarantee,
             "cause": self.cause,
@@ -75,7 +75,7 @@ def found(
     members: tuple[str, ...] = (),
     of: GroupPartition | None = None,
 ) -> Finding:
-    """A finding that showed at `at`; `others` are moments that led to it."""
+    """Return a finding that showed at `at`. `others` are moments that led to it."""
     entries = sorted({one.sequence for one in (at, *others) if one is not None})
     story = () if of is None else tuple(of.story)
     named = tuple(dict.fromkeys(one for one in members if one))
@@ -83,7 +83,7 @@ def found(
 
 
 def error_name(code: int) -> str:
-    """NOT_COORDINATOR for 16."""
+    """Return the name of an error code: NOT_COORDINATOR for 16."""
     try:
         return ErrorCode(code).name
     except ValueError:

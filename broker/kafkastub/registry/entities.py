@@ -1,4 +1,4 @@
-"""A schema as it is kept, and what comes with it."""
+"""A schema as the registry keeps it, with its references, metadata and rules."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LONGEST_RULE_NAME: Final = 256
 
 
 class Reference(NamedTuple):
-    """A schema that another one needs: `name` is what it is called there."""
+    """A reference to another schema. `name` is the name that the referring schema uses for it."""
 
     name: str
     subject: str
@@ -36,14 +36,14 @@ class Reference(NamedTuple):
 
 @dataclass(frozen=True)
 class Schema:
-    """A schema: what was registered, or is to be.
+    """A schema that is registered, or that a client registers.
 
     Attributes:
-        version: 0 where it has none yet, -1 for the latest.
-        id: -1 where it has none yet.
-        metadata, rules: as `normalized_metadata` and `normalized_rules` give them.
-        ts: Unix milliseconds of its record; None where it has none.
-        deleted: None of one that is not kept yet.
+        version: 0 before it has a version, -1 for the latest.
+        id: -1 before it has an id.
+        metadata, rules: the results of `normalized_metadata` and `normalized_rules`.
+        ts: the time of its record in Unix milliseconds, None without one.
+        deleted: None before it is registered.
     """
 
     subject: str
@@ -60,7 +60,7 @@ class Schema:
 
     @property
     def guid(self) -> str:
-        """The same for the same schema in every registry (Confluent: MD5.ofSchema)."""
+        """The GUID, which is the same for the same schema in every registry (Confluent: MD5.ofSchema)."""
         if self.known_guid is not None:
             return self.known_guid
         found = guid_of(self.text, self.references, self.metadata, self.rules)
@@ -68,7 +68,7 @@ class Schema:
         return found
 
     def told(self) -> dict[str, Any]:
-        """What it is for clients, without what is empty."""
+        """Return the schema as clients get it, without empty fields."""
         found: dict[str, Any] = {"subject": self.subject}
         if self.version > 0:
             found["version"] = self.version
@@ -88,14 +88,14 @@ class Schema:
 
 
 def is_descriptor(text: str) -> bool:
-    """Whether a schema of Protobuf is a descriptor in base64, and not the text of a file."""
+    """Whether a Protobuf schema is a descriptor in base64 instead of the text of a file."""
     return _OF_TEXT.isdisjoint(text.strip().rstrip("="))
 
 
 def guid_of(
     text: str, references: tuple[Reference, ...], metadata: Mapping[str, Any] | None, rules: Mapping[str, Any] | None
 ) -> str:
-    """A UUID of the MD5 over all that makes a schema what it is."""
+    """Return the UUID of the MD5 of everything that distinguishes a schema."""
     found = hashlib.md5(text.encode("utf-8", "surrogatepass"), usedforsecurity=False)
     for one in references:
         found.update(one.name.encode() + one.subject.encode() + struct.pack(">i", one.version))
@@ -127,7 +127,7 @@ def _texts_of_rule(rule: Mapping[str, Any]) -> list[str]:
 
 
 def normalized_metadata(given: Any) -> dict[str, Any] | None:
-    """Metadata in its order. Raises RegistryError 422."""
+    """Return the metadata in the order of the registry. Raises RegistryError 422."""
     if given is None:
         return None
     if not isinstance(given, dict):
@@ -149,7 +149,7 @@ def normalized_metadata(given: Any) -> dict[str, Any] | None:
 
 
 def normalized_rules(given: Any) -> dict[str, Any] | None:
-    """Rules in their order. Raises RegistryError 422."""
+    """Return the rules in the order of the registry. Raises RegistryError 422."""
     if given is None:
         return None
     if not isinstance(given, dict):
@@ -219,7 +219,7 @@ def _checked_rule_name(name: Any) -> str:
 
 
 def references_of(given: Any) -> tuple[Reference, ...]:
-    """What a request or a record has for references. Raises RegistryError 422."""
+    """Return the references of a request or a record. Raises RegistryError 422."""
     if given is None:
         return ()
     if not isinstance(given, list):

@@ -64,8 +64,9 @@ def _wait_fault(fault: Fault, hits: int | None = None, timeout: float = 5, *, he
 
 
 def awaited(wait: Callable[P, T]) -> Callable[P, Coroutine[Any, Any, T]]:
-    """Return the function as a coroutine. Each call has a separate thread, because calls in a pool would wait for each
-    other.
+    """Return the function as a coroutine.
+
+    Each call has a separate thread, because calls in a pool would wait for each other.
     """
 
     async def waited(*args: P.args, **kwargs: P.kwargs) -> T:

@@ -92,8 +92,9 @@ class StubCheck:
         return self._related("exactly_once", input, output, by, group)
 
     def at_least_once(self, input: str, output: str, *, by: By = "key", group: str | None = None) -> Verdict:
-        """Return the verdict with one or more records in `output` for each: repeated work is allowed. See
-        `exactly_once`.
+        """Return the verdict with one or more records in `output` for each: repeated work is allowed.
+
+        See `exactly_once`.
         """
         return self._related("at_least_once", input, output, by, group)
 

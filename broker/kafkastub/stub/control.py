@@ -49,10 +49,9 @@ class StubControl:
         ring: Ring | None,
         replaced: Callable[[Broker], None],
     ) -> None:
-        """Open the port for a running broker, in its thread. `replaced` is called with each broker that replaces it
-        after a reset.
+        """Open the port for a running broker, in its thread.
 
-        Raises ListenError.
+        `replaced` is called with each broker that replaces it after a reset. Raises ListenError.
         """
         assert self._at is not None
         from kafkastub.control.hosted import Hosted

@@ -105,8 +105,9 @@ class StubNodes(Mapping[int, StubNode]):
         return self._runner.call(leader)
 
     def move_leader(self, topic: str, partition: int, node: int) -> None:
-        """Make a running node the leader of a partition. A node without a replica gets one. Raises KeyError,
-        ValueError.
+        """Make a running node the leader of a partition.
+
+        A node without a replica gets one. Raises KeyError, ValueError.
         """
         broker = self._runner.running()
         self._runner.call(
@@ -114,17 +115,18 @@ class StubNodes(Mapping[int, StubNode]):
         )
 
     def move_coordinator(self, group: str, node: int) -> None:
-        """Make a running node the coordinator of a group, and of all groups of the same offsets partition. Raises
-        ValueError.
+        """Make a running node the coordinator of a group, and of all groups of the same offsets partition.
+
+        Raises ValueError.
         """
         broker = self._runner.running()
         self._runner.call(lambda: move_leader(broker.state, *self._coordinated(group), node, broker.clock.both()))
 
     def elect_leaders(self, topics: Sequence[str] | None = None, *, unclean: bool = False) -> None:
-        """Elect the preferred leaders where they run. With `unclean`, a partition without a leader gets any replica
-        that runs.
+        """Elect the preferred leaders where they run.
 
-        Raises TypeError, KeyError for a topic that does not exist; then nothing has changed.
+        With `unclean`, a partition without a leader gets any replica that runs. Raises TypeError, KeyError for a topic
+        that does not exist; then nothing has changed.
         """
         if isinstance(topics, str):
             raise TypeError(f"topics={topics!r} is refused: a list of names is wanted, or None for all topics")

@@ -128,10 +128,10 @@ class ConfiguredGroups(GroupsOfType[G]):
     """The groups of a type that have group configurations and their own waits."""
 
     def configure(self, group: str, configs: Mapping[str, object]) -> None:
-        """Configure a group: `configure("workers", {"share.auto.offset.reset": "earliest"})`. The group may not exist
-        yet.
+        """Configure a group: `configure("workers", {"share.auto.offset.reset": "earliest"})`.
 
-        None removes a configuration. Raises ValueError, with Kafka's message, for what Kafka would refuse; TypeError.
+        The group may not exist yet. None removes a configuration. Raises ValueError, with Kafka's message, for what
+        Kafka would refuse; TypeError.
         """
         if not isinstance(group, str) or not isinstance(configs, Mapping):
             raise TypeError(f'group={group!r}, configs={configs!r}: "GROUP", {{"NAME": value, …}} is wanted')
@@ -188,8 +188,9 @@ def of_one(
     missing: Container[ErrorCode] = _MISSING,
     refused: type[Exception] = StubError,
 ) -> T:
-    """Return the result of work on one group. Raises KeyError for a group or a member that does not exist, else
-    `refused`.
+    """Return the result of work on one group.
+
+    Raises KeyError for a group or a member that does not exist, else `refused`.
     """
     try:
         return once_loaded(runner, work)

@@ -61,11 +61,11 @@ class StubRecords:
         partition: int | None = None,
         timestamp: int | None = None,
     ) -> Produced:
-        """Write a record and return its place. A value is bytes, or a text, which is written as UTF-8; None is a
-        tombstone.
+        """Write a record and return its place.
 
-        Without `partition`, the key decides, as in Kafka's producers. Without a key, the partitions take turns.
-        `timestamp` is in Unix milliseconds, by default broker time. Raises KeyError, TopicError, TypeError.
+        A value is bytes, or a text, which is written as UTF-8; None is a tombstone. Without `partition`, the key
+        decides, as in Kafka's producers. Without a key, the partitions take turns. `timestamp` is in Unix milliseconds,
+        by default broker time. Raises KeyError, TopicError, TypeError.
         """
         from kafkawire.records import NewRecord
 

@@ -69,11 +69,10 @@ class StubShareGroup(GroupOfType[ShareGroupView, MemberView], Mapping[TopicParti
         return len(self.view().partitions)
 
     def hold_acknowledgements(self) -> AcknowledgementHold:
-        """Hold the acknowledgements of all members: they take no effect, and their requests get no answer. Return the
-        hold.
+        """Hold the acknowledgements of all members: they take no effect, and their requests get no answer.
 
-        The records are `held` until the hold is released, and their locks run on. The hold is a context manager, at
-        whose end the acknowledgements are released.
+        Return the hold. The records are `held` until the hold is released, and their locks run on. The hold is a
+        context manager, at whose end the acknowledgements are released.
         """
         self._done(lambda broker, _: hold_acknowledgements(broker.state, self.group_id))
         return AcknowledgementHold(self._runner, self.group_id)

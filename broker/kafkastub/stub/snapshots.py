@@ -28,8 +28,9 @@ class Snapshot:
         self._saved = saved
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the snapshot to a file, and replace the file if it exists. Raises OSError, SnapshotError if it is too
-        large.
+        """Write the snapshot to a file, and replace the file if it exists.
+
+        Raises OSError, SnapshotError if it is too large.
         """
         from pathlib import Path
 
@@ -39,11 +40,10 @@ class Snapshot:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, most_bytes: int = 1 << 30) -> Self:
-        """Return the snapshot in a file that `save` wrote. Broker time runs on from its value in the file, however old
-        that is.
+        """Return the snapshot in a file that `save` wrote.
 
-        Raises OSError, SnapshotError for a file that is no snapshot, or that decompresses to more than `most_bytes`
-        bytes.
+        Broker time runs on from its value in the file, however old that is. Raises OSError, SnapshotError for a file
+        that is no snapshot, or that decompresses to more than `most_bytes` bytes.
         """
         from pathlib import Path
 
@@ -92,8 +92,9 @@ def _unpacked(content: bytes, clock: tuple[int | None, int | None]) -> Snapshot:
 
 
 def given(snapshot: object) -> SavedState | None:
-    """Return the state to start from: that of a snapshot, or of the file at a path. Raises TypeError, OSError,
-    SnapshotError.
+    """Return the state to start from: that of a snapshot, or of the file at a path.
+
+    Raises TypeError, OSError, SnapshotError.
     """
     return None if snapshot is None else _saved(snapshot, "snapshot=")
 

@@ -193,10 +193,9 @@ class KafkaStub:
 
     @property
     def journal(self) -> Journal:
-        """The newest requests with their answers, 10,000 or 8 MiB of them. You can still read it when the stub is
-        closed.
+        """The newest requests with their answers, 10,000 or 8 MiB of them.
 
-        Raises RuntimeError if the stub keeps no journal.
+        You can still read it when the stub is closed. Raises RuntimeError if the stub keeps no journal.
         """
         return self._journal.reader
 
@@ -305,8 +304,9 @@ class KafkaStub:
 
     @property
     def control_url(self) -> str:
-        """The URL of the control port, `http://HOST:PORT` (docs/control.md). Raises RuntimeError without a control
-        port.
+        """The URL of the control port, `http://HOST:PORT` (docs/control.md).
+
+        Raises RuntimeError without a control port.
         """
         self._running()
         return self._control.url
@@ -425,8 +425,9 @@ class KafkaStub:
         return self.records.produce(topic, value, key=key, headers=headers, partition=partition, timestamp=timestamp)
 
     def commit(self, group: str, offsets: Mapping[tuple[str, int], int], metadata: str = "") -> None:
-        """Commit offsets of a group without members. Short for `offsets.commit`. Raises KeyError, ValueError,
-        TypeError.
+        """Commit offsets of a group without members.
+
+        Short for `offsets.commit`. Raises KeyError, ValueError, TypeError.
         """
         self.offsets.commit(group, offsets, metadata)
 

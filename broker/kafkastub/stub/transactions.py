@@ -85,10 +85,10 @@ class StubTransactions(Mapping[str, "TransactionView"]):
             raise TypeError(f"{what!r} cannot be aborted: a transactional id is wanted, or what find_hanging() gives")
 
     def hold_markers(self, transactional_id: str) -> Hold:
-        """Hold the markers of a transactional id: its transactions stay in PrepareCommit or PrepareAbort. Return the
-        hold.
+        """Hold the markers of a transactional id: its transactions stay in PrepareCommit or PrepareAbort.
 
-        The id may not exist yet. The hold ends with `release_markers`, or at the end of its `with` block.
+        Return the hold. The id may not exist yet. The hold ends with `release_markers`, or at the end of its `with`
+        block.
         """
         _check_id(transactional_id)
         self._call(lambda broker: broker.state.transactions.hold_markers(transactional_id))

@@ -31,20 +31,21 @@ _MEMBER_STATES = {0: "STABLE", 1: "UNREVOKED_PARTITIONS", 2: "UNRELEASED_PARTITI
 
 @dataclass(frozen=True, kw_only=True)
 class MemberView(AnyMember):
-    """A member. What only the consumer protocol has is None, or empty, in a group of the classic one.
+    """A member of a group. Attributes that only the consumer protocol has are None, or empty, in a classic group.
 
     Attributes:
-        epoch: the member's epoch; -2 of a static member that left for a while.
+        epoch: the member's epoch; -2 for a static member that has left temporarily.
         state: "STABLE", "UNREVOKED_PARTITIONS" or "UNRELEASED_PARTITIONS"; in a streams group "…_TASKS".
-        subscribed: the names of its topics, sorted; None where they cannot be read.
+        subscribed: the names of its topics, sorted; None if they cannot be read.
         expression: the regular expression that it subscribes to.
-        assigned: what is the member's now, as the broker has told it, or tells it with its next answer. In a streams
-            group what its active tasks read; so are the next two.
-        pending_revocation: what the member is told to let go of, and has not. ConsumerGroupDescribe has these among
-            its assignment.
-        target: what it is to have in the end.
-        upgraded: False of a member that uses the classic protocol in a group of the consumer protocol.
-        held: what it says it has let go of does not count, as a test wants it: `hold_revocation`.
+        assigned: the partitions that the member has now, as the broker has sent them or sends them with its next
+            answer. In a streams group these are the partitions that its active tasks read; the same holds for
+            `pending_revocation` and `target`.
+        pending_revocation: the partitions that the member must revoke and has not revoked yet. ConsumerGroupDescribe
+            lists them as part of its assignment.
+        target: the partitions of its target assignment.
+        upgraded: False for a member that uses the classic protocol in a group of the consumer protocol.
+        held: whether a test holds its revocations: `hold_revocation`.
     """
 
     epoch: int | None = None
@@ -70,7 +71,7 @@ class GroupView(AnyGroup[MemberView]):
 
 
 def view(state: BrokerState, group_id: str) -> GroupView | None:
-    """A group; None where there is none, or none that speaks or spoke either protocol."""
+    """Return a group; None if there is none with this id, or none that uses or has used one of the protocols."""
     group = state.coordinator.groups.get(group_id)
     if group is None:
         return None

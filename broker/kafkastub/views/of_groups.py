@@ -1,4 +1,4 @@
-"""What views of groups have alike, whatever their type."""
+"""What the views of groups of all types share."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Place = tuple[str, int]
 
 @dataclass(frozen=True, kw_only=True)
 class AnyMember:
-    """What is told of a member of a group of every type."""
+    """The attributes that the members of groups of every type have."""
 
     member_id: str
     group_instance_id: str | None
@@ -48,14 +48,14 @@ Member = TypeVar("Member", bound=AnyMember)
 
 @dataclass(frozen=True, kw_only=True)
 class AnyGroup(Generic[Member]):
-    """What is told of a group of every type.
+    """The attributes that groups of every type have.
 
     Attributes:
-        state: as Kafka names it: "Stable".
-        epoch: of the group; the generation of a classic one.
-        target_epoch: of the target assignment; None in a classic group.
-        assignor: what computes, or computed, who has what; None without one.
-        members: by member id.
+        state: the state by Kafka's name: "Stable".
+        epoch: the epoch of the group; of a classic group, the generation.
+        target_epoch: the epoch of the target assignment; None in a classic group.
+        assignor: the assignor that computes, or computed, the assignment; None without one.
+        members: the members by member id.
     """
 
     group_id: str
@@ -66,7 +66,10 @@ class AnyGroup(Generic[Member]):
     members: dict[str, Member]
 
     def member(self, name: str) -> Member:
-        """The member of that member id, group instance id or client id, whichever fits first. Raises KeyError."""
+        """Return the member with this member id, group instance id or client id; the first match, in this order.
+
+        Raises KeyError.
+        """
         return member_named(self.group_id, self.members, name)
 
 

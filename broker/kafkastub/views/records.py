@@ -19,12 +19,12 @@ _LOG_APPEND_TIME = 0x08
 
 
 class LogRecord(NamedTuple):
-    """A record as it stands in a log.
+    """A record in a log.
 
     Attributes:
-        timestamp: Unix milliseconds; of the kind that `timestamp_type` says ("CreateTime", "LogAppendTime").
-        producer_id, producer_epoch: -1 of a producer that is neither idempotent nor transactional.
-        transaction: what became of its transaction: "committed", "aborted", "open"; None where it was in none.
+        timestamp: Unix milliseconds; `timestamp_type` is "CreateTime" or "LogAppendTime".
+        producer_id, producer_epoch: -1 for a producer that is neither idempotent nor transactional.
+        transaction: the state of its transaction: "committed", "aborted", "open"; None without a transaction.
     """
 
     topic: str

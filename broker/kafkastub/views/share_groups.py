@@ -36,17 +36,17 @@ _UNKNOWN: Final = -1
 
 
 class RecordsView(NamedTuple):
-    """Neighbouring records of one partition with which it is the same.
+    """Consecutive records of one partition that have the same state.
 
     Attributes:
         first, last: their offsets, both included.
         state: "available", "acquired", "acknowledged", "archiving" (on their way to the dead-letter topic), "archived".
-            Where they are `held`, what they are to be.
-        deliveries: how often they were delivered; 0 of what nobody has had so far.
-        member_id: who has them; None unless they are acquired.
-        client_id: the same member's; None where it is not in the group any more.
-        lock_left_ms: for how long they are still its own, in ms of timer time.
-        held: what was said of them waits for a test to let it go, or is being written.
+            For records that are `held`, the state after the release.
+        deliveries: the number of deliveries; 0 for records that no member has had.
+        member_id: the member that has them; None unless they are acquired.
+        client_id: the client id of this member; None if it is no longer in the group.
+        lock_left_ms: the time until their lock expires, in milliseconds of timer time.
+        held: whether their acknowledgements are held by a test, or are being written.
     """
 
     first: int
@@ -60,24 +60,24 @@ class RecordsView(NamedTuple):
 
     @property
     def offsets(self) -> range:
-        """Their offsets."""
+        """The range of their offsets."""
         return range(self.first, self.last + 1)
 
     @property
     def is_done(self) -> bool:
-        """Whether nothing becomes of them any more."""
+        """Whether their state is final."""
         return self.state in (ACKNOWLEDGED, ARCHIVED) and not self.held
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SharePartitionView:
-    """A partition as a share group reads it, at one moment.
+    """A partition of a share group, at one moment.
 
     Attributes:
-        start: all records before it are done with; None where nobody has read of the partition so far.
-        end: where the log ends for the group's members.
-        ranges: what becomes of the records from `start` to `end`, without gaps.
-        is_loaded: a member has read of it since its leader began; else `ranges` is what was kept of it.
+        start: the offset before which all records are done; None if no member has read the partition yet.
+        end: the end of the log for the members of the group.
+        ranges: the records from `start` to `end` with their states, without gaps.
+        is_loaded: whether a member has read it since its leader began; if not, `ranges` is the stored state.
     """
 
     group_id: str
@@ -90,42 +90,42 @@ class SharePartitionView:
 
     @cached_property
     def available(self) -> dict[int, RecordsView]:
-        """By offset: what can be acquired."""
+        """The records that can be acquired, by offset."""
         return self._of(AVAILABLE)
 
     @cached_property
     def acquired(self) -> dict[int, RecordsView]:
-        """By offset: what a member has; who, how often delivered, and for how long."""
+        """The records that members have acquired, by offset, with member, number of deliveries and lock."""
         return self._of(ACQUIRED)
 
     @cached_property
     def acknowledged(self) -> dict[int, RecordsView]:
-        """By offset, from `start` on: what was accepted."""
+        """The records that were accepted, by offset, from `start` on."""
         return self._of(ACKNOWLEDGED)
 
     @cached_property
     def archiving(self) -> dict[int, RecordsView]:
-        """By offset: what is on its way to the dead-letter topic."""
+        """The records on their way to the dead-letter topic, by offset."""
         return self._of(ARCHIVING)
 
     @cached_property
     def archived(self) -> dict[int, RecordsView]:
-        """By offset, from `start` on: what was rejected, was delivered too often, or is no record."""
+        """The offsets from `start` on that were rejected, were delivered too often, or are no records."""
         return self._of(ARCHIVED)
 
     @property
     def lag(self) -> int | None:
-        """How many offsets are not done with; None where nobody has read of the partition so far."""
+        """The number of offsets that are not done; None if no member has read the partition yet."""
         return None if self.start is None else sum(len(one.offsets) for one in self.ranges if not one.is_done)
 
     def count(self, state: str) -> int:
-        """How many offsets are in a state. Raises ValueError for one that there is not."""
+        """Return the number of offsets in a state. Raises ValueError for an unknown state."""
         if state not in STATES:
             raise ValueError(f"state={state!r}: records are {', '.join(STATES)}")
         return sum(len(one.offsets) for one in self.ranges if one.state == state)
 
     def is_done(self, offset: int) -> bool:
-        """Whether a record comes to nobody any more: it was accepted, rejected, or delivered too often."""
+        """Whether a record is not delivered again: it was accepted, rejected, or delivered too often."""
         if self.start is None or offset >= self.end:
             return False
         return offset < self.start or self[offset].is_done
@@ -154,8 +154,8 @@ class ShareGroupView(GroupView):
     """A share group.
 
     Attributes:
-        partitions: those that its members may read.
-        holds: what its members acknowledge is held by a test.
+        partitions: the partitions that its members may read.
+        holds: whether a test holds the acknowledgements of its members.
     """
 
     partitions: tuple[TopicPartition, ...]

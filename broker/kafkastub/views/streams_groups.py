@@ -30,12 +30,12 @@ Task = tuple[str, int]
 
 
 class TasksView(NamedTuple):
-    """Tasks by what is done with them, each sorted.
+    """Tasks by their role, each sorted.
 
     Attributes:
-        active: they are worked on.
-        standby: their state is kept up to date.
-        warmup: their state is being made, for the active task to move here.
+        active: tasks that run.
+        standby: tasks whose state is kept up to date.
+        warmup: tasks whose state is being built, so that the active task can move here.
     """
 
     active: tuple[Task, ...] = ()
@@ -49,14 +49,14 @@ class StreamsMemberView(AnyMember):
 
     Attributes:
         process_id: shared by the members of one instance.
-        user_endpoint: host and port where it answers questions about its state; None where it does not.
-        client_tags: what it says of where it runs.
+        user_endpoint: host and port for queries of its state; None without one.
+        client_tags: the tags that describe where it runs.
         state: "STABLE", "UNREVOKED_TASKS", "UNRELEASED_TASKS" or "UNKNOWN".
-        tasks: what is the member's now.
-        pending_revocation: what it is told to let go of, and has not.
-        target: what it is to have in the end.
-        task_offsets, task_end_offsets: by task, how far its copy of the state is, as it last said, and how far there
-            is to go.
+        tasks: the tasks that it has now.
+        pending_revocation: the tasks that it must revoke and has not revoked yet.
+        target: the tasks of its target assignment.
+        task_offsets, task_end_offsets: by task, the offset that its copy of the state has reached, as it last reported,
+            and the end offset.
     """
 
     process_id: str
@@ -74,17 +74,17 @@ class StreamsMemberView(AnyMember):
 
     @property
     def progress(self) -> tuple[tuple[str, int, int, int | None], ...]:
-        """By subtopology and partition: how far its copy of the state is, and how far there is to go."""
+        """By subtopology and partition: the offset that its copy of the state has reached, and the end offset."""
         return tuple((*task, offset, self.task_end_offsets.get(task)) for task, offset in self.task_offsets.items())
 
 
 class InternalTopicView(NamedTuple):
-    """A topic of the application's own.
+    """An internal topic of the application.
 
     Attributes:
-        partitions: None where that is not known yet.
+        partitions: None if the number is not known yet.
         replication_factor: None for the broker's default.
-        configs: what the application wants it to be configured with.
+        configs: the configuration that the application requests.
     """
 
     name: str
@@ -95,11 +95,11 @@ class InternalTopicView(NamedTuple):
 
 @dataclass(frozen=True)
 class SubtopologyView:
-    """A part of the application of which there is a task for each partition.
+    """A subtopology. It has one task for each partition.
 
     Attributes:
-        repartition_sink_topics: those that it writes for another subtopology, or itself, to read.
-        tasks: how many; None where the topics do not do for that.
+        repartition_sink_topics: the topics that it writes for a subtopology to read.
+        tasks: the number of tasks; None if the topics do not determine it.
     """
 
     subtopology_id: str
@@ -112,25 +112,25 @@ class SubtopologyView:
 
     @property
     def inputs(self) -> tuple[str, ...]:
-        """All that it reads."""
+        """All topics that it reads."""
         return tuple(sorted({*self.source_topics, *self.repartition_source_topics}))
 
     @property
     def stateful(self) -> bool:
-        """Whether it has a state, for which there can be standby tasks."""
+        """Whether it has state, for which there can be standby tasks."""
         return bool(self.state_changelog_topics)
 
 
 class TopologyView(NamedTuple):
-    """What the group runs.
+    """The topology of the group.
 
     Attributes:
         subtopologies: by id, sorted.
-        status: what its members are told that it lacks: "MISSING_SOURCE_TOPICS", "INCORRECTLY_PARTITIONED_TOPICS",
-            "MISSING_INTERNAL_TOPICS"; None where nothing is. As the last heartbeat found it; what the first one
-            of a group finds is forgotten, as in Kafka.
-        message: the same in words.
-        to_create: the internal topics that are not there.
+        status: the status that its members receive: "MISSING_SOURCE_TOPICS", "INCORRECTLY_PARTITIONED_TOPICS",
+            "MISSING_INTERNAL_TOPICS"; None if nothing is missing. It is the result of the last heartbeat. The result of
+            a group's first heartbeat is not kept, as in Kafka.
+        message: the status in words.
+        to_create: the internal topics that do not exist.
     """
 
     epoch: int
@@ -144,11 +144,11 @@ class TaskView(NamedTuple):
     """A task.
 
     Attributes:
-        reads: the partitions that it works on.
-        keeps: the partitions in which its state is kept.
-        active: the member that works on it; None where none does.
-        standby, warmup: those that have a copy of its state.
-        pending_revocation: those that are told to let go of it, in whatever role, and have not.
+        reads: the partitions that it reads.
+        keeps: the partitions that store its state.
+        active: the member that runs it; None without one.
+        standby, warmup: the members that have a copy of its state.
+        pending_revocation: the members that must revoke it, in any role, and have not revoked it yet.
     """
 
     subtopology_id: str
@@ -167,8 +167,8 @@ class StreamsGroupView(AnyGroup[StreamsMemberView]):
 
     Attributes:
         state: "Empty", "NotReady", "Assigning", "Reconciling" or "Stable".
-        topology: None in a group that has no record of it.
-        shutdown_by: the member id of who wants the whole application to end; None where nobody does.
+        topology: None for a group without a record of a topology.
+        shutdown_by: the id of the member that has requested the shutdown of the application; None without a request.
     """
 
     target_epoch: int
@@ -178,32 +178,32 @@ class StreamsGroupView(AnyGroup[StreamsMemberView]):
 
     @property
     def subtopologies(self) -> dict[str, SubtopologyView]:
-        """What it runs, by id."""
+        """The subtopologies by id."""
         return {} if self.topology is None else self.topology.subtopologies
 
     @property
     def status(self) -> str | None:
-        """What its members are told that it lacks; None where nothing is."""
+        """The status that its members receive; None if nothing is missing."""
         return None if self.topology is None else self.topology.status
 
     @property
     def status_message(self) -> str | None:
-        """The same in words."""
+        """The status in words."""
         return None if self.topology is None else self.topology.message
 
     @property
     def topology_epoch(self) -> int | None:
-        """Which of the topologies that it has had it runs."""
+        """The epoch of the topology."""
         return None if self.topology is None else self.topology.epoch
 
     @property
     def to_create(self) -> tuple[str, ...]:
-        """The internal topics that are not there."""
+        """The internal topics that do not exist."""
         return () if self.topology is None else self.topology.to_create
 
     @property
     def tasks(self) -> tuple[Task, ...]:
-        """All tasks, as far as it is known how many there are."""
+        """All tasks whose number is known."""
         return tuple((one.subtopology_id, n) for one in self.subtopologies.values() for n in range(one.tasks or 0))
 
 

@@ -28,10 +28,10 @@ class TransactionView(NamedTuple):
 
     Attributes:
         state: "Empty", "Ongoing", "PrepareCommit", "PrepareAbort", "CompleteCommit", "CompleteAbort".
-        start_ms: when its transaction began, broker time in Unix milliseconds; None before the first.
-        partitions: those of its transaction that have no marker yet.
-        pending_markers: those of them that a marker is under way to.
-        held: whether its markers are held.
+        start_ms: the start of its transaction, broker time in Unix milliseconds; None before the first transaction.
+        partitions: the partitions of its transaction that have no marker yet.
+        pending_markers: the partitions whose marker is being written.
+        held: whether a test holds its markers.
     """
 
     transactional_id: str
@@ -46,11 +46,11 @@ class TransactionView(NamedTuple):
 
 
 class HangingTransaction(NamedTuple):
-    """A transaction that is open in a partition, and that no coordinator is going to end there (KIP-664).
+    """A transaction that is open in a partition and that no coordinator will end (KIP-664).
 
     Attributes:
-        start_offset: where it begins; readers of committed records come no further.
-        last_timestamp_ms: of its producer's last record.
+        start_offset: the offset at which it begins. Consumers of committed records stop there.
+        last_timestamp_ms: the timestamp of its producer's last record, in Unix milliseconds.
     """
 
     topic: str
