@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import argparse
+import ast
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
 import pytest
 
+from kafkastub.cli import COMMANDS, parser
 from tests.docs.site.links import prose
+from tests.source_text import parsed
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 PHRASES: Final = re.compile(
@@ -33,6 +38,33 @@ PAGES: Final = (
 def test_a_page_that_was_rewritten_stays_plain(page: str) -> None:
     text = re.sub(r"`[^`\n]*`", "`code`", prose((ROOT / page).read_text()))
     found = [f"{page}:{text.count(chr(10), 0, one.start()) + 1}: {one[0]!r}" for one in PHRASES.finditer(text)]
+    assert found == []
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_help_of_a_command_stays_plain(command: str) -> None:
+    found = [text for text in _helps(parser(command)) if PHRASES.search(text)]
+    assert found == []
+
+
+def _helps(of: argparse.ArgumentParser) -> Iterator[str]:
+    yield of.description or ""
+    for action in of._actions:
+        yield str(action.help or "")
+        if isinstance(action, argparse._SubParsersAction):
+            yield from (str(choice.help or "") for choice in action._choices_actions)
+            for below in action.choices.values():
+                yield from _helps(below)
+
+
+@pytest.mark.parametrize("package", ["stub"])
+def test_the_docstrings_of_a_package_stay_plain(package: str) -> None:
+    found = []
+    for path in sorted((ROOT / "broker" / "kafkastub" / package).rglob("*.py")):
+        for node in ast.walk(parsed(path)):
+            match node:
+                case ast.Expr(value=ast.Constant(value=str(text))):
+                    found += [f"{path.name}:{node.lineno}: {one[0]!r}" for one in PHRASES.finditer(text)]
     assert found == []
 
 

@@ -1,23 +1,23 @@
 """`KafkaStub` and its parts.
 
-stub      what a test's author types first, and the way to the parts
-clock     `stub.clock`: broker time
-chaos     `stub.chaos`: trouble that a seed decides
-faults    `stub.faults`: rules that say which requests meet what
-journal   `stub.journal`: what was asked and answered
-nodes     `stub.nodes`: nodes that stop and start, leaders and coordinators that move
-quotas    `stub.quotas`: what clients may use
-tls       `stub.tls`: certificates
-registry  `stub.registry`: the schema registry, loaded where one is asked for
-control   the control port, loaded where one is asked for
-groups    `stub.groups`: groups, their targets, held revocations; waiting for what becomes of a group
-waits     waiting for topics, groups, requests, quiet; for coroutines in `aio`
-inventory  all that a stub has at one moment, for the report of a failed test
-known     who wants to be told of stubs that are closed
-runner    what a part needs: the broker, and a way into its thread
-thread    the broker in a thread and on a loop of its own
-process   the same in a process of its own
-replaying  a journal fed to a fresh stub
-arguments  what a test may hand in
-errors    what all of them raise
+stub       `KafkaStub`, and the properties that lead to the parts
+clock      `stub.clock`: broker time
+chaos      `stub.chaos`: random faults from a seed
+faults     `stub.faults`: rules for what happens to which requests
+journal    `stub.journal`: requests and answers
+nodes      `stub.nodes`: stopping and starting nodes, moving leaders and coordinators
+quotas     `stub.quotas`: client quotas
+tls        `stub.tls`: certificates
+registry   `stub.registry`: the schema registry, loaded on first use
+control    the control port, loaded on first use
+groups     `stub.groups`: groups, their targets, held revocations, and waits for groups
+waits      waits for topics, groups, requests, quiet; as coroutines in `aio`
+inventory  all state of a stub at one moment, for the report of a failed test
+started    the stubs that were started, and functions to call before they are closed
+runner     the interface for the parts: the broker, and calls in its thread
+thread     the broker in a separate thread, on a separate loop
+process    the broker in a separate process
+replaying  replaying a journal on a new stub
+arguments  checks of arguments
+errors     the exceptions of all of them
 """

@@ -1,6 +1,6 @@
-"""What a test may hand to `KafkaStub` and its clock: checked at once, refused in one sentence.
+"""Checks of the arguments of `KafkaStub` and its clock. Each refusal is one sentence.
 
-Wrong kinds of things raise TypeError, wrong values ValueError or one of its subclasses.
+Arguments of a wrong type raise TypeError, wrong values ValueError or one of its subclasses.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _TOPICS = 'names with their numbers of partitions are wanted, {"orders": 3}, or 
 
 
 def topics(given: object) -> dict[str, int]:
-    """Names to numbers of partitions; a list of names has one each. Raises TypeError, ValueError."""
+    """Return names with numbers of partitions; names in a list have one each. Raises TypeError, ValueError."""
     if given is None:
         return {}
     if isinstance(given, list | tuple | set | frozenset):
@@ -50,7 +50,7 @@ def topics(given: object) -> dict[str, int]:
 
 
 def topic(name: object, partitions: object) -> None:
-    """Raises TypeError, ValueError for what can be no topic whatever Kafka thinks of it."""
+    """Check a topic's name and number of partitions before Kafka does. Raises TypeError, ValueError."""
     if not isinstance(name, str):
         raise TypeError(f"topic {name!r} is refused: its name has to be a string")
     if not isinstance(partitions, int) or isinstance(partitions, bool):
@@ -60,7 +60,7 @@ def topic(name: object, partitions: object) -> None:
 
 
 def named(error: KafkaError, name: str, settings: Iterable[str] = ()) -> str:
-    """Why Kafka refuses a topic with these settings, with the topic's name."""
+    """Return why Kafka refuses a topic with this configuration, with the topic's name."""
     reason = error.message or error.code.name
     for setting in settings:
         if reason.endswith(f"Unknown topic config name: {setting}"):
@@ -71,7 +71,7 @@ def named(error: KafkaError, name: str, settings: Iterable[str] = ()) -> str:
 
 
 def configs(given: object, what: str) -> None:
-    """Raises TypeError for what is no mapping of names to values."""
+    """Check that the argument maps names to values. Raises TypeError."""
     if given is None:
         return
     if not isinstance(given, Mapping):
@@ -82,10 +82,11 @@ def configs(given: object, what: str) -> None:
 
 
 def mistyped(unknown: Iterable[str]) -> None:
-    """Raises ConfigError for a name that can only be a slip of the pen, and would be ignored.
+    """Raise ConfigError for a name that can only be a typing mistake, and that would be ignored.
 
-    Others are ignored, as a real broker's configuration has names of its plug-ins. A warning names them, which tests
-    show. Where warnings are errors it stays with the line in the log: what has worked goes on working.
+    Other unknown names are ignored, because a real broker's configuration has names of its plug-ins. A warning lists
+    them, which test runners show. If warnings are errors, only the line in the log remains, so that working tests keep
+    working.
     """
     for name in unknown:
         from kafkastub.config.mistyped import question, refusal
@@ -98,7 +99,7 @@ def mistyped(unknown: Iterable[str]) -> None:
 
 
 def address(host: object, port: object, of: str = "") -> tuple[str, int]:
-    """Where to listen; `of` is what the arguments' names begin with. Raises TypeError, ValueError."""
+    """Return the address to listen on; `of` is the beginning of the arguments' names. Raises TypeError, ValueError."""
     if not isinstance(host, str):
         raise TypeError(f"{of}host={host!r} is refused: a string is wanted, for example 127.0.0.1")
     if not host:
@@ -111,7 +112,7 @@ def address(host: object, port: object, of: str = "") -> tuple[str, int]:
 
 
 def with_users(users: object, config: Mapping[str, object], host: str | None, port: int | None) -> dict[str, object]:
-    """The configuration with these users, on a listener with SASL where it names none. Raises TypeError."""
+    """Return the configuration with these users, and with a SASL listener if it has none. Raises TypeError."""
     if not isinstance(users, Mapping) or not all(
         isinstance(one, str) and one for pair in users.items() for one in pair
     ):
@@ -126,7 +127,7 @@ def with_users(users: object, config: Mapping[str, object], host: str | None, po
 
 
 def nodes(count: object, racks: object, of: str = "") -> tuple[int, list[str]]:
-    """How many nodes, and their racks; `of` is what the arguments' names begin with. Raises TypeError, ValueError."""
+    """Return the number of nodes and their racks; `of` is the beginning of the names. Raises TypeError, ValueError."""
     if not isinstance(count, int) or isinstance(count, bool):
         raise TypeError(f"{of}nodes={count!r} is refused: an int is wanted, for example 3")
     if not 1 <= count <= MOST_NODES:
@@ -140,7 +141,7 @@ def nodes(count: object, racks: object, of: str = "") -> tuple[int, list[str]]:
 
 
 def data_dir(given: object) -> None:
-    """Raises TypeError, ValueError for what is no folder's path."""
+    """Check the path of a folder. Raises TypeError, ValueError."""
     if given is None:
         return
     if not isinstance(given, str | os.PathLike):
@@ -150,26 +151,26 @@ def data_dir(given: object) -> None:
 
 
 def text(given: object, what: str) -> None:
-    """Raises TypeError for what is no string (None is none given)."""
+    """Check that the argument is a string or None. Raises TypeError."""
     if given is not None and not isinstance(given, str):
         raise TypeError(f"{what}={given!r} is refused: a string is wanted")
 
 
 def flag(given: object, what: str) -> bool:
-    """Raises TypeError."""
+    """Return the argument if it is a bool. Raises TypeError."""
     if not isinstance(given, bool):
         raise TypeError(f"{what}={given!r} is refused: True or False is wanted")
     return given
 
 
 def wanted_text(given: object, what: str) -> None:
-    """Raises TypeError for what is no string, None too."""
+    """Check that the argument is a string, and not None. Raises TypeError."""
     if not isinstance(given, str):
         raise TypeError(f"{what}={given!r} is refused: a string is wanted")
 
 
 def registry(wanted: object, host: object, port: object) -> tuple[str, int] | None:
-    """Where a schema registry is to listen; None where there is to be none. Raises TypeError, ValueError."""
+    """Return the address of the schema registry; None without one. Raises TypeError, ValueError."""
     if not isinstance(wanted, bool):
         raise TypeError(f"registry={wanted!r} is refused: True or False is wanted; registry_port= says where")
     if not wanted and port is None:
@@ -178,7 +179,7 @@ def registry(wanted: object, host: object, port: object) -> tuple[str, int] | No
 
 
 def names(given: object, what: str) -> tuple[str, ...]:
-    """Names of hosts; "*" is any. Raises TypeError, ValueError."""
+    """Return host names; "*" is any name. Raises TypeError, ValueError."""
     if isinstance(given, str) or not isinstance(given, Sequence) or not all(isinstance(one, str) for one in given):
         raise TypeError(f'{what}={given!r} is refused: a list of names is wanted, for example ["stub.example"]')
     for name in given:
@@ -188,7 +189,7 @@ def names(given: object, what: str) -> tuple[str, ...]:
 
 
 def moment(given: object) -> int:
-    """A point in time as Unix milliseconds. Raises TypeError, ValueError."""
+    """Return a point in time in Unix milliseconds. Raises TypeError, ValueError."""
     if isinstance(given, datetime):
         if given.tzinfo is None:
             raise ValueError(f"{given} has no time zone: an aware datetime is wanted, for example with tzinfo=UTC")
@@ -204,7 +205,7 @@ def moment(given: object) -> int:
 
 
 def step(by: object, **units: object) -> int:
-    """A step forward in milliseconds. Raises TypeError, ValueError."""
+    """Return a step forward in milliseconds. Raises TypeError, ValueError."""
     if by is not None and not isinstance(by, timedelta):
         raise TypeError(f"the clock cannot advance by {by!r}: a timedelta is wanted, or days=, hours=, minutes= …")
     for unit, count in units.items():
@@ -222,19 +223,19 @@ def step(by: object, **units: object) -> int:
 
 
 def reached(now_ms: int, ms: int) -> None:
-    """Raises ValueError for a step that ends where no datetime can be."""
+    """Raise ValueError for a step whose end is no valid datetime."""
     if now_ms + ms > LAST_MS:
         left = timedelta(milliseconds=max(0, LAST_MS - now_ms))
         raise ValueError(f"the clock cannot advance by {timedelta(milliseconds=ms)}, but by {left} at most: {_END}")
 
 
 def shortened(number: int) -> str:
-    """A number in digits, or what is to be said of one that has thousands."""
+    """Return a number as digits, or a description of a number with thousands of digits."""
     return str(number) if number.bit_length() <= 128 else f"a number of {number.bit_length()} bits"
 
 
 def chaos(given: object, level: object) -> Callable[[], Chaos | PlayedChaos]:
-    """What makes the chaos of a seed and a level, of a list of acts, or of a scenario. Raises FaultError."""
+    """Return a function that makes the chaos of a seed, a list of acts, or a scenario. Raises FaultError."""
     from kafkastub.faults import Chaos, PlayedChaos, scenario_acts
 
     make: Callable[[], Chaos | PlayedChaos]

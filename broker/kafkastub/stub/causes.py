@@ -31,9 +31,9 @@ class _Watched:
 
 
 def causes_of(stub: KafkaStub, began: datetime) -> list[str]:
-    """What a test that began then may have failed of, the most telling first (`findings.causes`).
+    """Return why a test that began at this time may have failed, the most likely cause first (`findings.causes`).
 
-    Nothing for a stub that does not run, or runs in a process of its own.
+    The result is empty for a stub that does not run, or that runs in a separate process.
     """
     from kafkastub.stub.errors import StubError
     from kafkastub.stub.thread import BrokerThread

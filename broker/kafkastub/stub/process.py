@@ -1,9 +1,9 @@
-"""`KafkaStub(process=True)`: the broker in a process of its own, behind the same Python API.
+"""`KafkaStub(process=True)`: the broker in a separate process, behind the same Python API.
 
-The child runs an ordinary `KafkaStub`. What is asked of this one goes over a pipe as a path ("clock", "advance") with
-its arguments, and the value, or the exception itself, comes back. What cannot be sent as a value, such as a fault or
-the journal, stays in the child and is stood for by a `Remote`. The child ends with its parent, however that ends: the
-pipe is closed then.
+The child runs an ordinary `KafkaStub`. A call goes over a pipe as a path ("clock", "advance") with its arguments. The
+value, or the exception, comes back. Objects that cannot be sent as values, such as a fault or the journal, stay in the
+child, and a `Remote` represents them. The child ends when its parent ends, in whatever way, because the pipe is closed
+then.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _ENDED: Final = "the stub's process has ended"
 
 
 class Startable(Protocol):
-    """What runs in the child: it is started and closed there, all else is asked for by name."""
+    """The object that runs in the child. It is started and closed there; all other calls name an attribute."""
 
     def start(self) -> Any: ...
 
@@ -51,7 +51,7 @@ class _Reference:
 
 
 class Remote:
-    """Stands for an object in the child: methods, properties, iteration, length and `with` work as there."""
+    """Represents an object in the child. Methods, properties, iteration, length and `with` work as they do there."""
 
     def __init__(self, child: ChildProcess, number: int, kind: str) -> None:
         self._child = child
@@ -125,10 +125,10 @@ class _Method:
 
 
 class ChildProcess:
-    """The process in which a stub runs, and the way to it."""
+    """The process in which a stub runs, and the pipe to it."""
 
     def __init__(self, make: Callable[[], Startable]) -> None:
-        """`make` can be pickled; it gives the stub, there."""
+        """`make` can be pickled. It returns the stub, in the child."""
         self._make = make
         self._process: Any = None
         self._pipe: Connection | None = None
@@ -139,11 +139,11 @@ class ChildProcess:
 
     @property
     def pid(self) -> int | None:
-        """None where it does not run."""
+        """The process id, None if the process does not run."""
         return None if self._process is None else self._process.pid
 
     def start(self) -> None:
-        """Wait until the stub has started. Raises what that raises, StubError."""
+        """Start and wait until the stub has started. Raises what its start raises, StubError."""
         if self._process is not None:
             raise StubError(RUNNING)
         context = get_context("spawn")
@@ -165,7 +165,7 @@ class ChildProcess:
         self._reader.start()
 
     def close(self) -> None:
-        """Twice does no harm."""
+        """End the process. A second call has no effect."""
         process, pipe, reader = self._process, self._pipe, self._reader
         if process is None or pipe is None or reader is None:
             return
@@ -181,12 +181,12 @@ class ChildProcess:
         process.close()
 
     def ask_stub(self, how: str, name: str, *args: Any) -> Any:
-        """As `ask`, of the stub itself."""
+        """Return the result of a call to the stub itself, as `ask` does."""
         return self.ask(_STUB, how, name, args)
 
     @contextlib.contextmanager
     def context_of(self, name: str) -> Iterator[Any]:
-        """Within the context manager that a method of the stub gives, there."""
+        """Run a block within the context manager that a method of the stub returns in the child."""
         there = self.ask_stub("call", name)
         entered = self.ask(there._number, "call", "__enter__")
         try:
@@ -195,9 +195,9 @@ class ChildProcess:
             self.ask(there._number, "call", "__exit__", (None, None, None))
 
     def ask(self, number: int, how: str, name: str, args: tuple[Any, ...] = (), named: Any = None) -> Any:
-        """What an object there gives when it is asked; `how` is "get", "call" or "iterate".
+        """Return the result of a call to an object in the child; `how` is "get", "call" or "iterate".
 
-        Raises what it raises, StubError.
+        Raises what the call raises, StubError.
         """
         pipe = self._pipe
         if pipe is None:

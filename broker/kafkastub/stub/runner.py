@@ -1,4 +1,4 @@
-"""What the parts of a stub need of it."""
+"""The interface through which the parts of a stub use it."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ T = TypeVar("T")
 
 
 class Runner(Protocol):
-    """Whoever runs a broker: a `KafkaStub` in its thread, or the control port. Both raise where it does not run."""
+    """An object that runs a broker: a `KafkaStub` in its thread, or the control port. Both raise if no broker runs."""
 
     def running(self) -> Broker:
-        """The broker."""
+        """Return the broker."""
 
     def call(self, work: Callable[[], T]) -> T:
-        """What `work` gives, which is run in the broker's thread, between two requests."""
+        """Return the result of `work`, which runs in the broker's thread, between two requests."""
 
 
 class AsyncRunner(Runner, Protocol):
-    """One whose loop runs in another thread, so that it can be waited for."""
+    """A runner whose loop runs in another thread, so that callers can wait for it."""
 
     def call_async(self, work: Callable[[Broker], Coroutine[Any, Any, T]]) -> T:
-        """What a coroutine gives that is run on the broker's loop."""
+        """Return the result of a coroutine that runs on the broker's loop."""

@@ -1,5 +1,6 @@
-"""Stubs that were started, and who wants to be told before one of them is closed. It loads nothing, so that one can
-listen before there is any.
+"""The stubs that were started, and the functions to call before one of them is closed.
+
+It imports nothing, so that a listener can register before the first stub.
 """
 
 from __future__ import annotations
@@ -10,9 +11,10 @@ from typing import Any, Final
 from weakref import WeakKeyDictionary
 
 BEFORE_CLOSE: Final[list[Callable[[Any], None]]] = []
-"""Called with a `KafkaStub` that runs and is to be closed: afterwards there is little to be told of it."""
+"""Called with a `KafkaStub` that runs and is to be closed: afterwards little is left to report."""
 
 STARTED: Final[WeakKeyDictionary[Any, datetime]] = WeakKeyDictionary()
-"""Those that were started, when by the machine's clock, and are still known to somebody, in this order: a test that
-fails tells of them. Proxies are among them.
+"""The stubs and proxies that were started and are still referenced, by the machine's clock, in this order.
+
+The report of a failed test covers them.
 """

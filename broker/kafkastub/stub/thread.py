@@ -1,4 +1,4 @@
-"""A broker in a thread and on an event loop of its own."""
+"""A broker in a separate thread, on a separate event loop."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ T = TypeVar("T")
 
 
 class BrokerThread:
-    """Runs a broker, and what is to be done with it; an `AsyncRunner`. Its methods are called from other threads.
+    """Runs a broker and the calls to it; an `AsyncRunner`. Its methods are called from other threads.
 
     Attributes:
-        broker: the one that runs; None before and after.
-        loop: what it runs on; None before and after.
+        broker: the broker that runs; None before and after.
+        loop: its event loop; None before and after.
     """
 
     def __init__(
@@ -29,15 +29,18 @@ class BrokerThread:
         opened: Callable[[Broker], Coroutine[Any, Any, None]],
         closing: Callable[[], Coroutine[Any, Any, None]],
     ) -> None:
-        """What is run in the thread: `start` gives a broker that clients can connect to, `opened` is told of it, and
-        `closing` comes before its end."""
+        """The coroutines run in the thread.
+
+        `start` returns a broker that clients can connect to, `opened` is called with it, and `closing` is called before
+        its end.
+        """
         self._start_broker = start
         self._opened = opened
         self._closing = closing
         self._thread: threading.Thread | None = None
         self._stop: asyncio.Event | None = None
         self._calls: set[concurrent.futures.Future[Any]] = set()
-        """Handed to the thread and not done yet."""
+        """The calls that the thread has received and not finished."""
         self.broker: Broker | None = None
         self.loop: asyncio.AbstractEventLoop | None = None
 
@@ -47,11 +50,11 @@ class BrokerThread:
 
     @property
     def is_here(self) -> bool:
-        """Whether it is this thread."""
+        """Whether the caller runs in this thread."""
         return threading.current_thread() is self._thread
 
     def start(self) -> None:
-        """Start and wait until the broker is up. Raises what `start` and `opened` do; then nothing is left of it."""
+        """Start and wait until the broker runs. Raises what `start` and `opened` raise; then nothing is left of it."""
         started: concurrent.futures.Future[None] = concurrent.futures.Future()
         self._thread = threading.Thread(target=self._run, args=(started,), name="kafkastub", daemon=True)
         self._thread.start()
@@ -63,7 +66,7 @@ class BrokerThread:
             raise
 
     def stop(self) -> None:
-        """Returns when thread, loop and sockets are gone. Twice does no harm."""
+        """Stop. When this returns, thread, loop and sockets are gone. A second call has no effect."""
         thread, loop, stop = self._thread, self.loop, self._stop
         if thread is None or loop is None or stop is None:
             return
@@ -72,15 +75,15 @@ class BrokerThread:
         self._thread = self._stop = self.broker = self.loop = None
 
     def running(self) -> Broker:
-        """Raises StubError where none is."""
+        """Return the broker. Raises StubError if none runs."""
         if self.broker is None:
             raise StubError(NOT_RUNNING)
         return self.broker
 
     def call(self, work: Callable[[], T]) -> T:
-        """Run `work` in the thread, between two requests, and wait until what it changed is on the disk.
+        """Run `work` in the thread, between two requests, and wait until its changes are on the disk.
 
-        Raises StubError, also where the disk takes no more, or what it raises.
+        Raises what it raises, and StubError, also if the disk is full.
         """
         self.running()
         loop = self.loop

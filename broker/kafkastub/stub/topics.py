@@ -1,4 +1,4 @@
-"""Waiting for a topic."""
+"""The wait for a topic."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def wait_topic(runner: Runner, topic: str, partitions: int | None, timeout: float) -> None:
-    """`KafkaStub.wait_topic`. Raises TopicTimeout after `timeout` seconds, TypeError, ValueError."""
+    """Wait for a topic: `KafkaStub.wait_topic`. Raises TopicTimeout after `timeout` seconds, TypeError, ValueError."""
     _check(topic, partitions, timeout)
 
     def told(broker: Broker) -> str:

@@ -32,7 +32,7 @@ _OF_ITSELF: Final = frozenset(
     ("node.id", "broker.id", "process.roles", "listeners", "advertised.listeners", "controller.listener.names",
      "controller.quorum.voters", "min.insync.replicas")
 )  # fmt: skip
-"""What every broker is told, and nobody has chosen."""
+"""Configuration that every broker has without anybody choosing it."""
 
 
 def in_time(work: Callable[[], T], seconds: float) -> T:
@@ -123,7 +123,7 @@ def _facts(broker: Broker) -> tuple[tuple[str, str], ...]:
 
 
 def _configured(broker: Broker) -> str:
-    """What is not as it comes: names with values, of secrets the name alone."""
+    """Return the configuration that differs from the default: names with values; of secrets the name alone."""
     from kafkastub.state.configs.entries import broker_entries
 
     config = broker.config
