@@ -1,6 +1,6 @@
-"""Fixtures for pytest: a broker per test, in a few milliseconds. The guide is docs/pytest.md.
+"""Fixtures for pytest: a broker for each test, in a few milliseconds. The guide is docs/pytest.md.
 
-Loaded by pytest through an entry point, so nothing of the broker is imported before a test asks for it.
+pytest loads this through an entry point, so it imports nothing of the broker before a test needs it.
 """
 
 from __future__ import annotations
@@ -66,8 +66,8 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers",
         "kafka_stub(topics, config, retention_minutes, profile, as_version, nodes, chaos, chaos_level, check, "
-        "partitions, own, registry, restore): what the broker of the fixture kafka_stub is like, and what is done "
-        "about kafka_stub_server behind a test",
+        "partitions, own, registry, restore): configure the broker of the fixture kafka_stub, and the cleanup of "
+        "kafka_stub_server after the test",
     )
     fixtures = config.stash[_FIXTURES] = WeakKeyDictionary()
     journal_lines(config)
@@ -93,7 +93,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
-    """A test that wants it fails where an application did not keep the guarantees, though its assertions hold."""
+    """Fail a test that is checked if its application has broken a guarantee, even if its assertions hold."""
     try:
         result = yield
     except Exception:
@@ -113,7 +113,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """A failure shows what the brokers were asked last."""
+    """Add the last requests to the brokers to the report of a failed test."""
     report = yield
     if report.failed and call.excinfo is not None:
         note(item, call.excinfo)
@@ -129,7 +129,7 @@ def pytest_runtest_makereport(
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """A test that is to meet chaos of several seeds runs once with each."""
+    """Run a test under chaos once for each of its seeds."""
     if CHAOS in metafunc.fixturenames:
         try:
             found = troubles(metafunc.config, metafunc.definition.iter_markers(MARKER))
@@ -151,10 +151,10 @@ def _kafka_stub_chaos(request: pytest.FixtureRequest) -> Trouble | None:
 
 @pytest.fixture
 def kafka_stub(request: pytest.FixtureRequest, _kafka_stub_chaos: Trouble | None) -> Iterator[KafkaStub]:
-    """A broker of the test's own, as its marker `kafka_stub(…)` and the options say.
+    """A broker for this test, configured by its marker `kafka_stub(…)` and the options.
 
-    With KAFKA_STUB_BOOTSTRAP it is a proxy in front of that cluster: faults, holds, chaos and the journal work there,
-    and a test that asks for what only a stub can do is skipped.
+    With KAFKA_STUB_BOOTSTRAP it is a proxy in front of that cluster. Faults, holds, chaos and the journal work there. A
+    test that needs what only a stub can do is skipped.
     """
     wanted = wanted_by_marker(request.node)
     bootstrap = real_cluster(request.config)
@@ -176,9 +176,9 @@ def kafka_stub(request: pytest.FixtureRequest, _kafka_stub_chaos: Trouble | None
 
 @pytest.fixture(scope="session")
 def kafka_stub_server(request: pytest.FixtureRequest) -> Iterator[KafkaStub]:
-    """One broker for all tests of a session, and of a worker of pytest-xdist.
+    """One broker for all tests of a session, or of a worker of pytest-xdist.
 
-    Topics of a test's marker are created there unless they exist; whatever else the marker says is refused.
+    The topics of a test's marker are created there unless they exist. Everything else in the marker is refused.
     """
     wanted = replace(wanted_by_options(request.config), check=None)
     bootstrap = real_cluster(request.config)
@@ -195,8 +195,9 @@ def kafka_stub_server(request: pytest.FixtureRequest) -> Iterator[KafkaStub]:
 
 @pytest.fixture(scope="session")
 def kafka_stub_seed() -> Any:
-    """What `kafka_stub_seeded` begins each test with: a function that is given the stub and fills it, a `Snapshot`, or
-    the path of a file of one. To be defined by those who use that fixture, with the scope of the session.
+    """The initial state for `kafka_stub_seeded`, to be defined by you with session scope.
+
+    It is a function that receives the stub and fills it, a `Snapshot`, or the path of its file.
     """
     raise pytest.UsageError(
         "kafka_stub_seeded has nothing to begin with: define a fixture kafka_stub_seed of the session that returns a "
@@ -215,9 +216,9 @@ def _kafka_stub_seeded_once(request: pytest.FixtureRequest, kafka_stub_seed: Any
 
 @pytest.fixture
 def kafka_stub_seeded(request: pytest.FixtureRequest) -> KafkaStub:
-    """One broker for all tests of a session, filled once as `kafka_stub_seed` says; each test begins from there.
+    """One broker for all tests of a session, filled once by `kafka_stub_seed`. Each test begins with this state.
 
-    The broker is put back to that before each of them, in milliseconds; faults of earlier tests are gone.
+    The state is restored before each test, in milliseconds. Faults of earlier tests are removed.
     """
     bootstrap = real_cluster(request.config)
     if bootstrap is not None:
@@ -270,9 +271,9 @@ def _behind(request: pytest.FixtureRequest, stub: KafkaStub, marked: Wanted) -> 
 
 @pytest.fixture
 def kafka_stub_factory(request: pytest.FixtureRequest) -> Iterator[Callable[..., KafkaStub]]:
-    """Makes as many brokers as the test calls it, with the arguments of `KafkaStub`; they end with the test.
+    """A function that starts a broker at each call, with the arguments of `KafkaStub`. The brokers stop with the test.
 
-    What the marker `kafka_stub(…)` says holds for each, as far as the arguments do not say otherwise.
+    The marker `kafka_stub(…)` applies to each of them. Arguments override it.
     """
     bootstrap = real_cluster(request.config)
     if bootstrap is not None:
@@ -292,10 +293,10 @@ def kafka_stub_factory(request: pytest.FixtureRequest) -> Iterator[Callable[...,
 
 @pytest.fixture
 def kafka_registry_url(request: pytest.FixtureRequest) -> str:
-    """`http://HOST:PORT` of the schema registry beside the test's broker, which is there from now on.
+    """The URL of the schema registry of the test's broker, `http://HOST:PORT`. The fixture starts the registry.
 
-    The broker is `kafka_stub_server` where the test uses that, else `kafka_stub`. In front of a real cluster it is the
-    URL of its registry, KAFKA_STUB_REGISTRY_URL.
+    The broker is `kafka_stub_server` if the test uses it, else `kafka_stub`. In front of a real cluster it is the URL
+    of the cluster's registry, KAFKA_STUB_REGISTRY_URL.
     """
     bootstrap = real_cluster(request.config)
     if bootstrap is not None:
@@ -308,9 +309,10 @@ def kafka_registry_url(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def kafka_topic(request: pytest.FixtureRequest) -> str:
-    """The name of a new topic on the test's broker; `@pytest.mark.kafka_stub(partitions=3)` gives it more partitions.
+    """The name of a new topic on the test's broker. `@pytest.mark.kafka_stub(partitions=3)` sets the number of
+    partitions.
 
-    The broker is `kafka_stub_server` where the test uses that, else `kafka_stub`.
+    The broker is `kafka_stub_server` if the test uses it, else `kafka_stub`.
     """
     stub = _broker_of(request, "kafka_topic", "create_topic(…)")
     name = _own(request, "topic", _name)
@@ -320,22 +322,25 @@ def kafka_topic(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def kafka_group(request: pytest.FixtureRequest) -> str:
-    """The id of a group that nobody else has."""
+    """A group id that no other test has."""
     return _own(request, "group", _name)
 
 
 @pytest.fixture
 def kafka_prefix(request: pytest.FixtureRequest) -> str:
-    """What the names of the test's own topics and groups begin with: on `kafka_stub_server` they are deleted behind it.
+    """A prefix for the names of the test's topics and groups. On `kafka_stub_server` they are deleted after the test.
 
-    `@pytest.mark.kafka_stub(topics={"orders": 3}, own=True)` makes the topic `kafka_prefix + "orders"`.
+    `@pytest.mark.kafka_stub(topics={"orders": 3}, own=True)` creates the topic `kafka_prefix + "orders"`.
     """
     return _own(request, "prefix", _prefix)
 
 
 @pytest.fixture
 def kafka_clock(request: pytest.FixtureRequest) -> Iterator[Any]:
-    """The clock of the test's broker: now, freeze, set, advance. That of a shared broker goes on behind the test."""
+    """The clock of the test's broker: now, freeze, set, advance.
+
+    The clock of a shared broker runs on after the test.
+    """
     clock = _broker_of(request, "kafka_clock", "clock").clock
     stood = clock.frozen
     yield clock
@@ -346,7 +351,7 @@ def kafka_clock(request: pytest.FixtureRequest) -> Iterator[Any]:
 
 @pytest.fixture
 def kafka_faults(request: pytest.FixtureRequest) -> Iterator[Any]:
-    """The faults of the test's broker: `kafka_faults.add(api="Fetch", error="…")`. They end with the test."""
+    """The fault rules of the test's broker: `kafka_faults.add(api="Fetch", error="…")`. They end with the test."""
     faults = _broker_of(request, "kafka_faults", "faults").faults
     older = {fault.id for fault in faults.list()}
     yield faults
@@ -358,7 +363,7 @@ def kafka_faults(request: pytest.FixtureRequest) -> Iterator[Any]:
 
 @pytest.fixture
 def kafka_journal(request: pytest.FixtureRequest) -> Any:
-    """The journal of the test's broker: every request with its answer; of a shared one, those of this test."""
+    """The journal of the test's broker: requests with answers. Of a shared broker, only those of this test."""
     journal = _broker_of(request, "kafka_journal", "journal").journal
     shared = _SERVER in request.fixturenames or _SEEDED in request.fixturenames
     return journal.from_moment(request.node.stash[_BEGAN]) if shared else journal

@@ -1,4 +1,4 @@
-"""What the broker of a test is to be like: options, ini entries, and the marker over them."""
+"""The configuration of a test's broker: command-line options and ini entries, and the marker, which overrides them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 MARKER = "kafka_stub"
 
 FOR_TESTS: dict[str, object] = {"group.initial.rebalance.delay.ms": 0}
-"""Kafka holds the first rebalance of a new group back for 3 s: most of a test's time, and nothing to see."""
+"""Kafka delays the first rebalance of a new group by 3 s, which would be most of a test's time."""
 QUICK_HEARTBEATS: dict[str, dict[str, object]] = {
     f"group.{kind}.": {
         f"group.{kind}.min.heartbeat.interval.ms": 100,
@@ -25,11 +25,11 @@ QUICK_HEARTBEATS: dict[str, dict[str, object]] = {
     }
     for kind in ("consumer", "share", "streams")
 }
-"""Members of the consumer protocol (KIP-848), of share groups (KIP-932) and of streams groups (KIP-1071) are told to
-speak every five seconds: so long they hear of nothing.
+"""By default, members of consumer groups (KIP-848), share groups (KIP-932) and streams groups (KIP-1071) send a
+heartbeat every five seconds, and learn of changes only in the answers.
 """
 QUICK_HEARTBEATS["group.streams."]["group.streams.initial.rebalance.delay.ms"] = 0
-"""And a new streams group waits for more members, for 3 s."""
+"""By default, a new streams group waits 3 s for more members."""
 
 
 LEAST_RUNS: Final = 9
@@ -39,10 +39,10 @@ _LONGEST_SHRINKING: Final = 86_400.0
 
 @dataclass(frozen=True)
 class Wanted:
-    """A broker as options and markers describe it; None is the stub's own default."""
+    """The configuration of a broker from options and markers. None is the default of `KafkaStub`."""
 
     topics: Mapping[str, int] = field(default_factory=dict)
-    """Name to number of partitions."""
+    """Names with numbers of partitions."""
     config: Mapping[str, object] = field(default_factory=dict)
     """Kafka's broker configuration."""
     retention_minutes: int | None = None
@@ -51,21 +51,21 @@ class Wanted:
     as_version: str | None = None
     nodes: int | None = None
     chaos: Any = None
-    """A seed, or several: the test runs once with each; a list of `ChaosAct`; a scenario's name."""
+    """A seed; several seeds, with one run of the test each; a list of `ChaosAct`; or the name of a scenario."""
     chaos_level: int = 1
     check: Any = None
-    """Whether a test that passes fails where `stub.check()` finds something: True, or names of guarantees."""
+    """Whether a test fails if `stub.check()` has findings: True, or names of guarantees."""
     partitions: int = 1
-    """Of the topic that the fixture `kafka_topic` creates."""
+    """Partitions of the topic that the fixture `kafka_topic` creates."""
     own: bool = False
     """Whether `topics` get names that begin with `kafka_prefix`."""
     registry: bool = False
-    """Whether there is a schema registry beside it; the fixture `kafka_registry_url` asks for one, too."""
+    """Whether the broker has a schema registry. The fixture `kafka_registry_url` starts one, too."""
     restore: bool = False
-    """Whether `kafka_stub_server` is put back to what it was before the test."""
+    """Whether the state of `kafka_stub_server` before the test is restored after it."""
 
     def narrowed(self, markers: Iterable[pytest.Mark]) -> Wanted:
-        """With what the markers say, the closest to the test last. Raises pytest.UsageError for what none can say."""
+        """Return it with the keywords of markers, of which the closest to the test win. Raises pytest.UsageError."""
         known = [each.name for each in fields(self)]
         wanted = self
         for marker in reversed(list(markers)):
@@ -91,7 +91,7 @@ class Wanted:
 
     @property
     def particular(self) -> list[str]:
-        """The names of what is asked for that only the stub can be."""
+        """The names of the keywords that are set and that need a stub."""
         plain = Wanted()
         return [
             name
@@ -110,7 +110,7 @@ class Wanted:
         ]
 
     def stub(self, **arguments: Any) -> KafkaStub:
-        """A stub like this, not started; `arguments` of KafkaStub win."""
+        """Return a stub with this configuration, not started. `arguments` are those of KafkaStub and override it."""
         from kafkastub import KafkaStub
 
         own = arguments.get("config") or {}
@@ -132,7 +132,7 @@ class Wanted:
 
 
 def add_options(parser: pytest.Parser) -> None:
-    """The command line and the ini entries."""
+    """Add the command-line options and the ini entries."""
     group = parser.getgroup("kafkastub", "a Kafka broker for tests")
     group.addoption(
         "--kafka-stub-profile",
@@ -211,7 +211,7 @@ def add_options(parser: pytest.Parser) -> None:
 
 
 def real_cluster(config: pytest.Config) -> str | None:
-    """HOST:PORT of the cluster that takes the stub's place, None where none does."""
+    """Return HOST:PORT of the cluster that replaces the stub, None without one."""
     given: str | None = config.getoption("--kafka-stub-bootstrap") or os.environ.get("KAFKA_STUB_BOOTSTRAP")
     for address in given.split(",") if given else ():
         host, _, port = address.strip().rpartition(":")
@@ -223,12 +223,12 @@ def real_cluster(config: pytest.Config) -> str | None:
 
 
 def command_config(config: pytest.Config) -> str | None:
-    """The file that says how that cluster is reached."""
+    """Return the path of the properties file for connections to that cluster."""
     return config.getoption("--kafka-stub-command-config") or os.environ.get("KAFKA_STUB_COMMAND_CONFIG") or None
 
 
 def shrinking(config: pytest.Config) -> tuple[int, float] | None:
-    """The bounds of the search, in runs and seconds; None without `--kafka-stub-shrink`. Raises pytest.UsageError."""
+    """Return the limits of runs and seconds; None without `--kafka-stub-shrink`. Raises pytest.UsageError."""
     if not config.getoption("--kafka-stub-shrink"):
         return None
     runs, seconds = config.getoption("--kafka-stub-shrink-runs"), config.getoption("--kafka-stub-shrink-seconds")
@@ -243,12 +243,12 @@ def shrinking(config: pytest.Config) -> tuple[int, float] | None:
 
 
 def registry_url() -> str | None:
-    """The URL of that cluster's schema registry."""
+    """Return the URL of that cluster's schema registry."""
     return os.environ.get("KAFKA_STUB_REGISTRY_URL") or None
 
 
 def journal_lines(config: pytest.Config) -> int:
-    """How many requests a failure shows. Raises pytest.UsageError."""
+    """Return the number of requests that a failure shows. Raises pytest.UsageError."""
     given = str(config.getini("kafka_stub_journal_lines")).strip()
     if not (given.isascii() and given.isdigit()):
         raise pytest.UsageError(f"kafka_stub_journal_lines = {given}: a number of requests is wanted, 0 for none")
@@ -256,7 +256,7 @@ def journal_lines(config: pytest.Config) -> int:
 
 
 def guarantees(said: Any) -> tuple[str, ...] | None:
-    """The guarantees that a test is checked for, none of them for the usual ones; None where it is not checked.
+    """Return the guarantees that a test is checked for: empty for the usual ones, None without a check.
 
     Raises pytest.UsageError.
     """
@@ -280,7 +280,7 @@ def _check_by_ini(config: pytest.Config) -> Any:
 
 
 def wanted_by_options(config: pytest.Config) -> Wanted:
-    """What command line and ini entries say. Raises pytest.UsageError with one sentence."""
+    """Return the configuration from command line and ini entries. Raises pytest.UsageError."""
     minutes = _option(config, "retention_minutes")
     try:
         retention = None if minutes is None else int(minutes)
@@ -297,13 +297,13 @@ def wanted_by_options(config: pytest.Config) -> Wanted:
 
 
 def wanted_by_marker(node: pytest.Item) -> Wanted:
-    """The same, and what the markers of a test say. Raises pytest.UsageError."""
+    """Return the configuration from options and the markers of a test. Raises pytest.UsageError."""
     return wanted_by_options(node.config).narrowed(node.iter_markers(MARKER))
 
 
 @dataclass(frozen=True)
 class Trouble:
-    """What chaos a test runs with: a seed and a level, or acts."""
+    """The chaos of a test: a seed and a level, or acts."""
 
     seed: int = 0
     level: int = 1
@@ -314,19 +314,19 @@ class Trouble:
 
     @property
     def id(self) -> str:
-        """In the name of a test."""
+        """The part of the test's id that names the chaos."""
         if self.acts is not None:
             return f"chaos-{self.name}"
         return f"chaos-{self.seed}" + (f":{self.level}" if self.level != 1 else "")
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """Of `KafkaStub`, and of a proxy."""
+        """The arguments of `KafkaStub`, or of a proxy, for this chaos."""
         return {"chaos": self.acts} if self.acts is not None else {"chaos": self.seed, "chaos_level": self.level}
 
 
 def troubles(config: pytest.Config, markers: Iterable[pytest.Mark]) -> list[Trouble] | None:
-    """What a test is to run with, once with each. Raises pytest.UsageError."""
+    """Return each chaos that a test runs with, one after the other. Raises pytest.UsageError."""
     given = config.getoption("--kafka-stub-chaos-seed")
     if given is not None:
         seed, colon, level = given.partition(":")
@@ -378,7 +378,7 @@ _OF_ONE_BROKER: Final = frozenset({"nodes", "chaos", "chaos_level", "check"})
 
 
 def check_shared(marked: Wanted) -> None:
-    """Raises pytest.UsageError for what a marker cannot say of a broker that all tests share."""
+    """Raise pytest.UsageError for keywords of a marker that do not apply to a broker that all tests share."""
     for name in marked.particular:
         if name == "restore":
             continue
@@ -419,7 +419,7 @@ def _entry(text: str) -> tuple[str, str]:
 
 
 def as_topics(topics: Any) -> Mapping[str, int]:
-    """A mapping as it is; a list of names as topics of one partition."""
+    """Return a mapping unchanged, and a list of names as topics of one partition."""
     if isinstance(topics, Mapping):
         return topics
     if not isinstance(topics, list | tuple | set | frozenset) or not all(isinstance(name, str) for name in topics):

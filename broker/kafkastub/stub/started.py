@@ -14,7 +14,7 @@ BEFORE_CLOSE: Final[list[Callable[[Any], None]]] = []
 """Called with a `KafkaStub` that runs and is to be closed: afterwards little is left to report."""
 
 STARTED: Final[WeakKeyDictionary[Any, datetime]] = WeakKeyDictionary()
-"""The stubs and proxies that were started and are still referenced, by the machine's clock, in this order.
+"""The stubs and proxies that were started and are still referenced, in this order, with their start times.
 
 The report of a failed test covers them.
 """
