@@ -148,7 +148,7 @@ import sys
 def test_it():
     loaded = {name for name in sys.modules if name.split(".")[0] in ("kafkastub", "kafkawire", "uvloop", "kio")}
     plugin = "kafkastub.pytest_plugin"
-    assert loaded == {"kafkastub", plugin, f"{plugin}.options", f"{plugin}.runs"}
+    assert loaded == {"kafkastub", plugin, f"{plugin}.closing", f"{plugin}.options", f"{plugin}.runs"}
 """,
         as_installed=True,
     ).assert_outcomes(passed=1)
