@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 import struct
 
-from kafkastub_pipeline.sources import GROUP
+from kafkastub_pipeline.topics import GROUP
 from kafkawire.api import ApiKey
 from kafkawire.codec import decode, encode
 from kafkawire.messages.api_versions_request import ApiVersionsRequest

@@ -20,7 +20,7 @@ from typing import Any, Final
 
 from kafkastub_pipeline.connection import connected, reader_config
 from kafkastub_pipeline.errors import PipelineError
-from kafkastub_pipeline.sources import GROUP, SHARES, TOPIC, TRANSACTIONS
+from kafkastub_pipeline.topics import GROUP, SHARES, TOPIC, TRANSACTIONS
 
 TIMEOUT: Final = 30.0
 _CHUNK: Final = 2000

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from kafkastub_pipeline.clients import check_servers, for_librdkafka
 from kafkastub_pipeline.errors import PipelineError
-from kafkastub_pipeline.sources import GROUP
+from kafkastub_pipeline.topics import GROUP
 
 SURE_AFTER: Final = 3.0
 """Seconds after which a connection that is refused by all, or a name that nobody knows, stays so."""

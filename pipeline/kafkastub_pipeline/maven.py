@@ -14,8 +14,8 @@ from kafkastub_pipeline.extra import DEFAULT_SPARK, installed_spark
 
 _KAFKA: Final = "org.apache.spark:spark-sql-kafka-0-10_2.13"
 _TRIED: Final = {"4.0": "4.0.0", "4.1": "4.1.1", "4.2": "4.2.0"}
-"""Versions of Spark's Kafka source that the pipeline is tested with: each works with all of its release of Spark. For
-any other release it is the version of Spark itself, as Spark publishes both together."""
+"""Versions of Spark's Kafka source that the pipeline is tested with: each works with all of its release of Spark. With
+another release the pipeline reads brokers by itself; the source would be that of Spark's own version."""
 EXCLUDES: Final = "org.lz4:lz4-java,at.yawk.lz4:lz4-java"
 """pyspark ships this jar itself, under the one name or the other."""
 LAKES: Final = {
@@ -43,6 +43,11 @@ def kafka(version: str | None = None) -> str:
     """
     spark = version or installed_spark() or DEFAULT_SPARK
     return f"{_KAFKA}:{_TRIED.get(_release(spark), spark)}"
+
+
+def has_kafka() -> bool:
+    """Return whether the release that is installed has a Kafka source that is known to work."""
+    return _release(installed_spark() or DEFAULT_SPARK) in _TRIED
 
 
 def lake(format_: str, version: str) -> str:
@@ -73,8 +78,8 @@ def wanted(packages: str | None, with_kafka: bool) -> str:
         with_kafka: whether the Kafka source is needed.
     """
     if packages is None:
-        return kafka() if with_kafka else ""
-    if with_kafka and packages and "spark-sql-kafka" not in packages:
+        return kafka() if with_kafka and has_kafka() else ""
+    if with_kafka and packages and "spark-sql-kafka" not in packages and has_kafka():
         return f"{kafka()},{packages}"
     return packages
 

@@ -18,11 +18,12 @@ from kafkastub_pipeline.progress import Progress
 from kafkastub_pipeline.session import arrow_table, local_table
 from kafkastub_pipeline.settings import Settings
 from kafkastub_pipeline.small_log import Held, held, newest_transactions
-from kafkastub_pipeline.sources import RAW_DDL, SHARES, TRANSACTIONS, read_journal, read_kafka, read_raw
+from kafkastub_pipeline.sources import RAW_DDL, read_journal, read_kafka, read_raw
 from kafkastub_pipeline.staging import staged
 from kafkastub_pipeline.tables.columns import TABLES
 from kafkastub_pipeline.tables.made_from import Run
 from kafkastub_pipeline.tables.wanted import check_readable, check_tables
+from kafkastub_pipeline.topics import SHARES, TRANSACTIONS
 from kafkastub_pipeline.write import Store, check_days, day_of
 
 if TYPE_CHECKING:

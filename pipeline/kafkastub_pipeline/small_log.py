@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from kafkastub_pipeline import here
 from kafkastub_pipeline.cluster import Beginnings, beginnings
 from kafkastub_pipeline.connection import reader_config
-from kafkastub_pipeline.sources import SHARES, TOPIC, TRANSACTIONS
+from kafkastub_pipeline.topics import SHARES, TOPIC, TRANSACTIONS
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -12,15 +12,12 @@ from kafkastub_pipeline.errors import PipelineError, sentence
 from kafkastub_pipeline.files import advised
 from kafkastub_pipeline.java import hadoop_configuration, jvm
 from kafkastub_pipeline.maven import kafka
+from kafkastub_pipeline.topics import GROUP, TOPIC
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame, DataFrameReader, SparkSession
+    from pyspark.sql.streaming.readwriter import DataStreamReader
 
-TOPIC: Final = "__consumer_offsets"
-SHARES: Final = "__share_group_state"
-TRANSACTIONS: Final = "__transaction_state"
-GROUP: Final = "kafkastub-pipeline"
-"""What the names of its clients' groups begin with. They have no members and commit nothing."""
 SMALL_LOG: Final = 100_000
 """Records that are read and decoded in a few seconds, in as many tasks as there are processors."""
 RAW_COLUMNS: Final = ("key", "value", "partition", "offset", "timestamp")
@@ -78,6 +75,8 @@ def read_kafka(
         sizes: how many records partitions hold at most, where that is known. Each partition that is read is a task with
             a client of its own, a third of a second: empty ones are left out, and a small log is read in few tasks.
     """
+    if not has_kafka_source(spark):
+        return _by_ourselves(spark, spark.read, bootstrap_servers, range(partitions), options, topic)
     _internal_topics(spark)
     known = {} if sizes is None else sizes
     read = [partition for partition in range(partitions) if known.get(partition) != 0] or [0]
@@ -109,12 +108,44 @@ def stream_kafka(
     spark: SparkSession, bootstrap_servers: str, partitions: int, options: Sequence[tuple[str, str]] = ()
 ) -> DataFrame:
     """The same as a stream that goes on."""
+    if not has_kafka_source(spark):
+        return _by_ourselves(spark, spark.readStream, bootstrap_servers, range(partitions), options, TOPIC)
     _internal_topics(spark)
     reader = spark.readStream.format("kafka").options(**kafka_options(bootstrap_servers, range(partitions), options))
     try:
         return reader.load().select(*RAW_COLUMNS)
     except Exception as error:
         raise _no_kafka_source(error) from error
+
+
+def has_kafka_source(spark: SparkSession) -> bool:
+    """Return whether the session has Spark's Kafka source. It needs a package, which not every release has."""
+    from pyspark.errors import AnalysisException
+
+    try:
+        spark.read.format("kafka").options(**{"kafka.bootstrap.servers": "x:1", "assign": '{"x":[0]}'}).load()
+    except AnalysisException:
+        return False
+    except Exception:
+        return True
+    return True
+
+
+def _by_ourselves(
+    spark: SparkSession,
+    reader: DataFrameReader | DataStreamReader,
+    bootstrap_servers: str,
+    partitions: Sequence[int],
+    options: Sequence[tuple[str, str]],
+    topic: str,
+) -> DataFrame:
+    """What Spark's Kafka source would read, by the client of the pipeline's own data sources."""
+    from kafkastub_pipeline.formats.raw import NAME, RawLog
+
+    spark.dataSource.register(RawLog)
+    given = {f"kafka.{name}": value for name, value in options} | {"kafka.bootstrap.servers": bootstrap_servers}
+    chosen = ",".join(map(str, partitions))
+    return reader.format(NAME).options(**given, topic=topic, partitions=chosen).load().select(*RAW_COLUMNS)
 
 
 def read_raw(spark: SparkSession, path: str) -> DataFrame:

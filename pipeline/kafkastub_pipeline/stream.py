@@ -11,7 +11,8 @@ from kafkastub_pipeline.cluster import reached
 from kafkastub_pipeline.decode import decoded
 from kafkastub_pipeline.errors import PipelineError, sentence
 from kafkastub_pipeline.files import Files, check_no_pattern, check_writable
-from kafkastub_pipeline.sources import TOPIC, stream_kafka
+from kafkastub_pipeline.sources import stream_kafka
+from kafkastub_pipeline.topics import TOPIC
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -8,16 +8,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kafkastub_pipeline.extra import installed_spark
-
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 WARNINGS = ("ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::ResourceWarning", "ignore::UserWarning")
 """What pyspark and its helpers have to say of newer Pythons and pandas is not ours to mend."""
-
-HAS_KAFKA_SOURCE = not str(installed_spark()).startswith("4.3.")
-"""Of this release no repository that we know has Spark's Kafka source."""
 
 INTERPRETED = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
 """A hundred small queries: to compile each of them takes longer than to run it. Processes of their own do compile."""
@@ -51,9 +46,6 @@ def spark() -> Iterator[SparkSession]:
     from kafkastub_pipeline.session import spark_session
     from tests.pipeline.process import SETTINGS
 
-    packages = None if HAS_KAFKA_SOURCE else ""
-    session = spark_session(
-        "local[2]", packages, conf=[*SETTINGS.items(), *INTERPRETED.items(), ("spark.log.level", "ERROR")]
-    )
+    session = spark_session("local[2]", conf=[*SETTINGS.items(), *INTERPRETED.items(), ("spark.log.level", "ERROR")])
     yield session
     session.stop()

@@ -49,11 +49,14 @@ def test_the_tables_of_the_present(spark: SparkSession, tmp_path: Path) -> None:
         ("deletion_audit", "."),
         ("decode_errors", "."),
         ("share_partitions", " with --bootstrap-servers."),
+        ("transactions", " with --bootstrap-servers."),
+        ("held_partitions", " with --bootstrap-servers."),
+        ("guarantees", " with a --journal."),
         ("protocol_coverage", " with a --journal."),
     ):
         made = f"It is made by kafkastub-pipeline run --tables {table}"
         assert f"The table {table} is not there. {made}{needs}" in text.replace(" .", ".")
-    assert text.count("It is made by") == 6
+    assert text.count("It is made by") == 9
 
 
 @pytest.mark.parametrize(

@@ -27,9 +27,9 @@ def out(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     from kafkastub_pipeline.run import Settings, run
 
-    folder = tmp_path_factory.mktemp("tables")
+    folder, journal = tmp_path_factory.mktemp("tables"), str(tmp_path_factory.mktemp("journal"))
     config: dict[str, object] = {"offsets.topic.num.partitions": 2, "group.initial.rebalance.delay.ms": 0}
-    with KafkaStub(topics={"orders": 2, "audit": 1, "gone": 1}, config=config) as stub:
+    with KafkaStub(topics={"orders": 2, "audit": 1, "gone": 1}, config=config, journal=journal) as stub:
         stub.clock.freeze()
         stub.clock.set(START)
         producer = Producer({"bootstrap.servers": stub.bootstrap_servers})
@@ -48,14 +48,13 @@ def out(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
             deleted = wire.ask(ApiKey.DELETE_TOPICS, 5, DeleteTopicsRequest(topic_names=["gone"], timeout_ms=1000))
             assert deleted.responses[0].error_code == 0
             wire.commit("late", {("orders", 0): 2})
-            stub.journal.to_parquet(folder / "journal.parquet")
             run(
                 spark,
                 Settings(
                     out=str(folder),
                     bootstrap_servers=stub.bootstrap_servers,
                     retention_minutes=(600, 60),
-                    journal=str(folder / "journal.parquet"),
+                    journal=journal,
                     stale_after_minutes=120,
                 ),
             )
@@ -68,7 +67,7 @@ def test_every_documented_table_and_column_is_there(spark: SparkSession, out: Pa
     for table, columns in TABLES.items():
         found = spark.read.parquet(str(out / table)).columns
         assert sorted(found) == sorted(name for name, _, _ in columns), table
-    assert not [path.name for path in out.iterdir() if path.name not in {*TABLES, "journal.parquet"}]
+    assert not [path.name for path in out.iterdir() if path.name not in TABLES]
 
 
 def test_lag(spark: SparkSession, out: Path) -> None:

@@ -106,10 +106,6 @@ def tables(spark: SparkSession, servers: str, out: Path, **more: Any) -> dict[st
 def test_an_open_transaction_is_named_where_it_holds_readers_back(
     monkeypatch: pytest.MonkeyPatch, spark: SparkSession, tmp_path: Path, small: bool
 ) -> None:
-    from tests.pipeline.conftest import HAS_KAFKA_SOURCE
-
-    if not small and not HAS_KAFKA_SOURCE:
-        pytest.skip("this machine has no Kafka source for this Spark")
     monkeypatch.setattr(here, "RECORDS", 10_000 if small else 0)
     with KafkaStub(topics={"orders": 1}) as stub, Wire(stub.bootstrap_servers) as wire:
         servers = stub.bootstrap_servers

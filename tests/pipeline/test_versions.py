@@ -1,7 +1,7 @@
 """What each release of Spark has to do: `make test-pipeline-versions` runs this with those that are not the default.
 
-The log is read in each way that there is: by the driver, by workers from saved records, and by Spark's Kafka source
-where the release has one. What comes out is the same.
+The log is read in each way that there is: by the driver, by workers from saved records, by Spark's Kafka source where
+the release has one, and by workers without it. What comes out is the same.
 """
 
 from __future__ import annotations
@@ -16,16 +16,11 @@ import pytest
 
 from kafkastub_pipeline import here, small_log
 from kafkastub_pipeline.extra import SPARK, installed_spark, is_known
-from tests.pipeline.conftest import HAS_KAFKA_SOURCE
 from tests.pipeline.script import LOG_PARTITIONS, Played, played, steps
 from tests.pipeline.test_again import _run
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-with_kafka_source = pytest.mark.skipif(
-    not HAS_KAFKA_SOURCE, reason=f"this machine has no Kafka source for Spark {installed_spark()}: no repository has it"
-)
 
 
 def saved(on: Played, folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
@@ -59,9 +54,11 @@ def test_the_same_tables_whoever_reads_the_log(
         known = {"bootstrap_servers": on.stub.bootstrap_servers, "probes": 10}
         raw = saved(on, tmp_path / "raw", monkeypatch)
         by_workers = _run(spark, tmp_path / "workers", raw=raw, **known)
-        if HAS_KAFKA_SOURCE:
-            current = _run(spark, tmp_path / "kafka", tables="offset_current", **known)
-            assert current["offset_current"] == by_workers["offset_current"]
+        current = _run(spark, tmp_path / "kafka", tables="offset_current", **known)
+        assert current["offset_current"] == by_workers["offset_current"]
+        monkeypatch.setattr("kafkastub_pipeline.sources.has_kafka_source", lambda _: False)
+        current = _run(spark, tmp_path / "ourselves", tables="offset_current", **known)
+        assert current["offset_current"] == by_workers["offset_current"]
         monkeypatch.setattr(here, "RECORDS", 10_000)
         assert _run(spark, tmp_path / "log-here", **known) == by_workers
     assert len(by_workers["offset_current"]) > 5
@@ -70,7 +67,6 @@ def test_the_same_tables_whoever_reads_the_log(
     assert "group-" in page.read_text()
 
 
-@with_kafka_source
 def test_a_stream(spark: SparkSession, tmp_path: Path) -> None:
     from kafkastub_pipeline.decode import decoded
     from kafkastub_pipeline.sources import read_kafka

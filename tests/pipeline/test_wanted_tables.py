@@ -106,8 +106,9 @@ def test_a_day_has_what_was_asked_for(capsys: pytest.CaptureFixture[str], tmp_pa
 
 THERE_ARE = (
     "there are offset_events, group_events, decode_errors, offset_current, expiry_forecast, retention_whatif,"
-    " stale_offsets, lag, group_timeline, deletion_audit, share_partitions, transactions, held_partitions, guarantees,"
-    " protocol_coverage; and present for offset_current, expiry_forecast, lag and stale_offsets"
+    " stale_offsets, lag, group_timeline, partition_owners, deletion_audit, share_partitions, transactions,"
+    " held_partitions, guarantees, protocol_coverage; and present for offset_current, expiry_forecast, lag and"
+    " stale_offsets"
 )
 
 
@@ -198,7 +199,7 @@ def test_every_table_is_one_that_there_is() -> None:
     assert sorted(made) == sorted(TABLES)
     assert set(settings.OF_THE_LOG_ALONE) | set(settings.PRESENT) <= set(TABLES)
     assert not settings.NAMES_OF_SEVERAL.keys() & TABLES.keys()
-    assert set(TABLES) - {table for _, table, _ in SECTIONS} == {"offset_events", "group_events"}
+    assert set(TABLES) - {table for _, table, _ in SECTIONS} == {"offset_events", "group_events", "partition_owners"}
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import pyarrow as pa
 
 from kafkastub_pipeline.here import mapped
-from kafkastub_pipeline.sources import SHARES
+from kafkastub_pipeline.topics import SHARES
 from kafkawire.codec import decode_from
 from kafkawire.errors import MalformedMessage
 from kafkawire.messages.share_snapshot_key import ShareSnapshotKey

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, InputPartition
 
 from kafkastub_pipeline.errors import PipelineError
-from kafkastub_pipeline.formats.columns import columns_of, ddl_of
+from kafkastub_pipeline.formats.columns import Columns, columns_of, ddl_of
 from kafkastub_pipeline.formats.options import Asked, asked, values_of
 
 if TYPE_CHECKING:
@@ -78,7 +78,11 @@ class LogSource(DataSource):
 
     def schema(self) -> str:
         self.asked()
-        return ddl_of(columns_of(self.FORMAT, self.names()))
+        return ddl_of(self.columns())
+
+    def columns(self) -> Columns:
+        """Return the columns that the options ask for."""
+        return columns_of(self.FORMAT, self.names())
 
     def names(self) -> tuple[str, ...] | None:
         """Return the columns that the options ask for; None for all."""
@@ -116,7 +120,7 @@ class _Reading:
         self._source = source
         self._schema = schema
         self._asked = source.asked()
-        known = {name for name, _, _ in columns_of(source.FORMAT, source.names())}
+        known = {name for name, _, _ in source.columns()}
         if unknown := [name for name in schema.fieldNames() if name not in known]:
             raise PipelineError(f"{source.FORMAT} has no column {', '.join(unknown)}: leave .schema(…) out")
 

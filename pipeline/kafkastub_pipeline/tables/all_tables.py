@@ -19,6 +19,7 @@ from kafkastub_pipeline.tables.forecast import expiry_forecast, pending
 from kafkastub_pipeline.tables.guarantees import guarantees, is_checkable
 from kafkastub_pipeline.tables.history import findings
 from kafkastub_pipeline.tables.lag import lag, missing, next_records, watermarks, with_holders
+from kafkastub_pipeline.tables.owners import partition_owners
 from kafkastub_pipeline.tables.shares import share_partitions
 from kafkastub_pipeline.tables.stale import stale_offsets
 from kafkastub_pipeline.tables.timeline import group_timeline
@@ -60,6 +61,10 @@ def _of_the_log(run: Run, marks: DataFrame) -> None:
     ):
         if run.settings.makes(name):
             run.table(name, made(run.records), by)
+
+
+def _of_owners(run: Run, marks: DataFrame) -> None:
+    run.table("partition_owners", partition_owners(run.spark, run.records, run.cluster, run.now_ms))
 
 
 def _of_others(run: Run, marks: DataFrame) -> None:
@@ -151,6 +156,7 @@ def _audit(run: Run, found: DataFrame) -> None:
 
 _PARTS: Final[tuple[tuple[Callable[[Run, DataFrame], None], tuple[str, ...]], ...]] = (
     (_of_the_log, ("offset_events", "group_events", "decode_errors", "group_timeline")),
+    (_of_owners, ("partition_owners",)),
     (_of_the_present, PRESENT),
     (_of_the_past, ("retention_whatif", "deletion_audit")),
     (_of_transactions, ("transactions", "held_partitions")),

@@ -271,6 +271,27 @@ TABLES: Final[dict[str, Columns]] = {
         *_LOG,
         *_TIME,
     ),
+    "partition_owners": (
+        _GROUP,
+        ("group_type", "string", "`consumer`, `share` or `streams`"),
+        ("topic", "string", "the topic; null of a task, and where the cluster does not tell which one has the id"),
+        ("topic_id", "string", "id of the topic; null of a task"),
+        ("subtopology", "string", "of a task; else null"),
+        ("role", "string", "of a task: `active`, `standby` or `warmup`"),
+        ("partition", "int", "the partition"),
+        ("member_id", "string", "the member that held it; null for the time in which no member did"),
+        ("from_at", "timestamp", "when the member was given it, or lost it"),
+        ("until", "timestamp", "until when; null where that goes on"),
+        ("seconds", "double", "from then until then, or until `as_of`"),
+        ("epoch", "int", "the member's epoch when it was given it"),
+        (
+            "cause",
+            "string",
+            "of a time without an owner: `member joined`, `member left`, `subscription changed`, `new epoch`, whatever"
+            " happened last to the group before",
+        ),
+        *_TIME,
+    ),
     "deletion_audit": (
         ("what", "string", "`offset` or `group`"),
         *_PLACE,

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 from kafkastub_pipeline.advertised import Advertised
 from kafkastub_pipeline.session import local_table
-from kafkastub_pipeline.sources import GROUP
 from kafkastub_pipeline.tables.columns import time_of
+from kafkastub_pipeline.topics import GROUP
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
