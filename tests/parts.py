@@ -23,13 +23,22 @@ LONG: Final = (
     # what others wait for, and what memory it takes, while somebody does their worst
     "hostile/", "flood/", "control/test_connections.py", "control/test_rubbish.py",
     "control/test_visitors.py", "server/test_no_circles.py",
+    "server/test_slices.py", "wire/test_damaged.py",
     # two brokers that are compared, by long histories
     "differential/",
     # many processes: of pytest, of the command line, of brokers that are killed
-    "plugin/test_failures.py", "plugin/test_report.py", "plugin/test_which_broker.py", "plugin/test_chaos.py",
+    "plugin/test_between.py", "plugin/test_chaos.py", "plugin/test_failures.py", "plugin/test_plugin.py",
+    "plugin/test_registry.py", "plugin/test_report.py", "plugin/test_shrink.py", "plugin/test_which_broker.py",
+    "cli/test_option_by_option.py", "docs/test_pytest_guide.py", "docs/test_readme.py", "faults/test_guide.py",
+    "launcher/test_end.py", "launcher/test_stubs.py", "process/test_container_health.py",
+    "process/test_control_port.py", "process/test_extras.py", "proxy/test_chaos.py", "proxy/test_control_token.py", "proxy/test_hidden_records.py",
+    "security/test_tls_clients.py",
     "plugin/test_check.py", "plugin/test_explained.py", "guarantees/test_workers.py",
     "cli/test_control_commands.py", "process/test_configuration.py", "process/test_serve.py",
-    "persistence/test_kill.py", "persistence/test_storage_error.py", "snapshots/test_files.py",
+    "persistence/test_cleaning.py", "persistence/test_consumer_groups.py", "persistence/test_damaged_state.py",
+    "persistence/test_full_disk.py", "persistence/test_kill.py", "persistence/test_share_locks.py",
+    "persistence/test_storage_error.py", "persistence/test_streams_crowd.py", "persistence/test_streams_groups.py",
+    "persistence/test_transactional_ids.py", "persistence/test_transactions.py", "snapshots/test_files.py",
     "security/test_acl_matrix.py",
 )  # fmt: skip
 """Folders and files below `tests`."""
@@ -39,7 +48,7 @@ OF_NO_PART: Final = ("pipeline/", "pipeline_s3/")
 """Run by make targets of their own."""
 
 
-FIRST: Final = ("conformance/test_catalogue.py", "docs/test_share_groups_guide.py", "proxy/test_chaos.py")
+FIRST: Final = ("conformance/test_catalogue.py", "docs/test_share_groups_guide.py", "records/test_batches.py")
 """Files with tests that take long: begun last, each would keep one worker while the others have nothing to do."""
 
 

@@ -20,7 +20,7 @@ def test_what_is_named_is_there(name: str) -> None:
 def test_a_test_is_of_one_part(pytester: pytest.Pytester) -> None:
     pytester.makeconftest("from tests.parts import pytest_addoption, pytest_ignore_collect")
     pytester.makeini("[pytest]\nasyncio_default_fixture_loop_scope = function")
-    for name in ("page/test_looks.py", "server/test_slices.py", "pipeline/test_lag.py"):
+    for name in ("page/test_looks.py", "server/test_timers.py", "pipeline/test_lag.py"):
         path = pytester.path / "tests" / name
         path.parent.mkdir(parents=True)
         path.write_text(A_FILE)
@@ -28,14 +28,14 @@ def test_a_test_is_of_one_part(pytester: pytest.Pytester) -> None:
     for part in ("quick", "long"):
         found = pytester.runpytest("--collect-only", "-q", "--part", part).outlines
         parts[part] = [line.partition("::")[0] for line in found if "::" in line]
-    assert parts == {"quick": ["tests/server/test_slices.py"], "long": ["tests/page/test_looks.py"]}
+    assert parts == {"quick": ["tests/server/test_timers.py"], "long": ["tests/page/test_looks.py"]}
     everything = pytester.runpytest("--collect-only", "-q").outlines
     assert sum("::" in line for line in everything) == 3
 
 
 def test_a_name_is_long_only_where_it_is_the_same() -> None:
     assert part_of("tests/plugin/test_chaos.py") == "long"
-    assert part_of("tests/plugin/test_plugin.py") == "quick"
+    assert part_of("tests/plugin/test_chaos_too.py") == "quick"
     assert part_of("tests/pipeline/test_lag.py") is None
 
 

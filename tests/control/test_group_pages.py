@@ -12,7 +12,7 @@ from kafkastub import KafkaStub
 from kafkastub.client import Client
 from kafkastub.client.errors import BrokerError
 from kafkastub.client.groups import commit, offsets
-from kafkastub.control import fetching
+from kafkastub.findings import fetching
 from kafkawire.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic, ForgottenTopic
 from kafkawire.messages.metadata_request import MetadataRequest, MetadataRequestTopic
 from kafkawire.messages.offset_commit_request import (

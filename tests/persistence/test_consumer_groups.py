@@ -91,6 +91,7 @@ class Crowd:
         on.delete_groups(*(group for group in GROUPS if not any(member.group == group for member in self.members)))
 
     def told(self, on: Player) -> list[str]:
+        on.await_coordinator(*GROUPS)  # groups may still be read from the disk
         return described(on, GROUPS)
 
 

@@ -90,6 +90,7 @@ class Crowd:
 
     def told(self, on: Player) -> list[str]:
         """Each group as StreamsGroupDescribe tells it, but for what a coordinator has to look at anew."""
+        on.await_coordinator(*RUNS)  # groups may still be read from the disk
         answer = on.ask(StreamsGroupDescribeRequest(sorted(RUNS)), 1, StreamsGroupDescribeResponse)
         return sorted(
             f"{one.group_id} {one.group_state} {one.group_epoch} {one.assignment_epoch} "
