@@ -108,7 +108,7 @@ def test_a_fetch_that_waits_for_more_bytes(stub: KafkaStub, http: Http, start: S
         stub.produce("orders", value="small")
     more = {"fetch_min_bytes": 1_000_000, "fetch_wait_max_ms": 50_000}
     consumer = start("g", "orders", **more)
-    found = one_with(http, "waits until", consumers=(consumer,))
+    found = one_with(http, "waits until 1000000 bytes", consumers=(consumer,))
     assert (found["level"], found["subject"], found["name"]) == ("stop", "journal", "rdkafka")
     assert (
         "asks for orders-0 and waits until 1000000 bytes are there (fetch.min.bytes): there are 20 records, "
