@@ -25,10 +25,11 @@ PHRASES: Final = re.compile(
 """Phrases that native readers stumbled over. Write what the table in docs/style.md has in their place."""
 PAGES: Final = (
     "CONTRIBUTING.md", "README.md", "SECURITY.md", "examples/README.md", *(f"docs/{name}.md" for name in (
-        "architecture", "as-version", "chaos", "cli", "coming-from", "compatibility", "consumer-groups", "control",
-        "differential", "docker", "faults", "fidelity", "guarantees", "installation", "java", "journal", "launcher",
+        "architecture", "as-version", "binary", "chaos", "cli", "coming-from", "compatibility",
+        "consumer-groups", "control", "differential", "docker", "faults", "fidelity", "go", "guarantees",
+        "installation", "java", "journal", "launcher",
         "limits", "logs", "nodes", "page", "proxy", "pytest", "python", "quotas", "registry", "security", "serve",
-        "share-groups", "streams-groups", "transactions", "tutorial", "without-sleeps",
+        "share-groups", "streams-groups", "transactions", "tutorial", "typescript", "without-sleeps",
     )),
 )  # fmt: skip
 """Those that have been rewritten. A page that is added here stays plain."""
