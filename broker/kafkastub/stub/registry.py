@@ -137,8 +137,13 @@ class StubRegistry:
         """
         from kafkastub.registry.values import decode, schema_id
 
-        found = self.schema(schema_id(data))
-        return decode(found, self._do(lambda registry: registry.resolved(found)), data)
+        number = schema_id(data)
+
+        def look(registry: Registry) -> tuple[Schema, list[tuple[str, str]]]:
+            found = registry.of_id(number, None)[0].schema
+            return found, registry.resolved(found)
+
+        return decode(*self._do(look), data)
 
     def subjects(self, prefix: str = ":*:", *, deleted: bool = False) -> list[str]:
         """Return the names of the subjects that begin with a prefix, by default all, sorted."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from functools import lru_cache
 from typing import Any
 
 from fastavro import parse_schema, schemaless_reader, schemaless_writer
@@ -41,10 +42,16 @@ def decode(schema: Schema, references: Any, data: bytes) -> Any:
 
 
 def _parsed(schema: Schema, references: Any) -> Any:
+    return _parsed_text(schema.text, tuple(references))
+
+
+@lru_cache(maxsize=64)
+def _parsed_text(text: str, references: tuple[tuple[str, str], ...]) -> Any:
+    """Kept, as a topic's values have few schemas. By the text: after a restore an id may stand for another one."""
     names: dict[str, Any] = {}
-    for _, text in references:
-        parse_schema(json.loads(text), named_schemas=names)
-    return parse_schema(_schema(schema.text), named_schemas=names)
+    for _, each in references:
+        parse_schema(json.loads(each), named_schemas=names)
+    return parse_schema(_schema(text), named_schemas=names)
 
 
 def _schema(text: str) -> Any:

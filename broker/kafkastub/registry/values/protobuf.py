@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import importlib
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any, Final
 
 from google.protobuf import descriptor_pb2, json_format, message_factory
@@ -51,10 +52,15 @@ def decode(schema: Schema, references: Any, data: bytes) -> Any:
 
 
 def _file(schema: Schema, references: Any) -> Any:
-    """The descriptor in a pool of its own."""
+    return _described(schema.text, tuple(references))
+
+
+@lru_cache(maxsize=64)
+def _described(own: str, references: tuple[tuple[str, str], ...]) -> Any:
+    """The descriptor in a pool of its own; kept by the text, as after a restore an id may stand for another one."""
     pool: Any = DescriptorPool()
     before: list[tuple[str, str]] = []
-    for name, text in (*references, (_OWN, schema.text)):
+    for name, text in (*references, (_OWN, own)):
         whole = text if is_descriptor(text) else ProtobufSchema(text, before, as_new=False).formatted("serialized")
         described = descriptor_pb2.FileDescriptorProto.FromString(base64.b64decode(whole))
         described.name = name
