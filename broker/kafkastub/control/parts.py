@@ -6,8 +6,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Protocol
 
+from kafkastub.findings import watched
+
 if TYPE_CHECKING:
-    from kafkastub.faults import Act, ChaosAct, FaultRule, HeldRequest
+    from kafkastub.faults import Act, ChaosAct, FaultRule
 
 
 class Clock(Protocol):
@@ -34,23 +36,11 @@ class Clock(Protocol):
         """Raises ValueError."""
 
 
-class Fault(Protocol):
+class Fault(watched.Fault, Protocol):
     """A rule that was added."""
 
     @property
-    def id(self) -> str: ...
-
-    @property
-    def rule(self) -> FaultRule: ...
-
-    @property
-    def hits(self) -> int: ...
-
-    @property
     def matched(self) -> int: ...
-
-    @property
-    def held(self) -> Sequence[HeldRequest]: ...
 
     def release(self, n: int | None = None, at: int | None = None) -> int: ...
     def remove(self) -> None: ...
@@ -72,14 +62,8 @@ class Faults(Protocol):
     def __len__(self) -> int: ...
 
 
-class Chaos(Protocol):
+class Chaos(watched.Chaos, Protocol):
     """`stub.chaos`."""
-
-    @property
-    def running(self) -> bool: ...
-
-    @property
-    def seed(self) -> int | None: ...
 
     @property
     def level(self) -> int | None: ...
