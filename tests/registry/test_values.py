@@ -150,3 +150,14 @@ def test_what_has_no_schema_is_refused(stub: KafkaStub) -> None:
     stub.registry.register("orders-value", PROTOBUF, "PROTOBUF")
     with pytest.raises(ValueError, match=r"no message 'shop.Bill': there are shop.Order, shop.Order.Line, shop.Refund"):
         stub.registry.encode("orders-value", {}, message="shop.Bill")
+
+
+@pytest.mark.parametrize(
+    "items", ["null", {"type": "record", "name": "Nothing", "fields": []}, {"type": "fixed", "name": "None", "size": 0}]
+)
+def test_a_few_bytes_that_stand_for_very_many_values_take_nobodys_memory(stub: KafkaStub, items: Any) -> None:
+    wrapped = {"type": "record", "name": "Order", "fields": [{"name": "of", "type": {"type": "array", "items": items}}]}
+    one = stub.registry.register("orders-value", wrapped)
+    many = b"\x80\x80\x80\x80\x80\x01\x00"
+    with pytest.raises(ValueError, match="an array of values without bytes, which is not read"):
+        stub.registry.decode(b"\0" + one.id.to_bytes(4, "big") + many)

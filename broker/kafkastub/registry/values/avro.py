@@ -30,10 +30,13 @@ def encode(schema: Schema, references: Any, value: Any, message: str | None) -> 
 
 
 def decode(schema: Schema, references: Any, data: bytes) -> Any:
-    """The value. Raises ValueError."""
+    """The value. Raises ValueError, also for arrays of items without bytes: six bytes may say a trillion of them."""
     stream = io.BytesIO(data)
+    parsed = _parsed(schema, references)
+    if _repeats_nothing(schema.text, tuple(references)):
+        raise ValueError(f"{_named(schema)} has an array of values without bytes, which is not read")
     try:
-        value = schemaless_reader(stream, _parsed(schema, references), None)
+        value = schemaless_reader(stream, parsed, None)
     except (EOFError, IndexError, TypeError, ValueError, KeyError, OverflowError) as error:
         raise ValueError(f"the data is not of {_named(schema)}: {error or type(error).__name__}") from None
     if stream.tell() != len(data):
@@ -52,6 +55,38 @@ def _parsed_text(text: str, references: tuple[tuple[str, str], ...]) -> Any:
     for _, each in references:
         parse_schema(json.loads(each), named_schemas=names)
     return parse_schema(_schema(text), named_schemas=names)
+
+
+@lru_cache(maxsize=64)
+def _repeats_nothing(text: str, references: tuple[tuple[str, str], ...]) -> bool:
+    """Whether an array in the schema has items that may take no bytes."""
+    named: dict[str, Any] = {}
+
+    def of(one: Any) -> Any:
+        return named.get(one, one) if isinstance(one, str) else one
+
+    def is_empty(given: Any, inside: tuple[int, ...]) -> bool:
+        one = of(given)
+        if not isinstance(one, dict) or id(one) in inside:
+            return bool(one == "null")
+        if one["type"] == "record":
+            return all(is_empty(each["type"], (*inside, id(one))) for each in one["fields"])
+        return bool(one["type"] == "null" or (one["type"] == "fixed" and one["size"] == 0))
+
+    def found(given: Any, inside: tuple[int, ...]) -> bool:
+        one = of(given)
+        if isinstance(one, list):
+            return any(found(each, inside) for each in one)
+        if not isinstance(one, dict) or id(one) in inside:
+            return False
+        if one["type"] == "array" and is_empty(one["items"], ()):
+            return True
+        below = [one.get("items"), one.get("values"), *(each["type"] for each in one.get("fields", ()))]
+        return any(found(each, (*inside, id(one))) for each in below if each is not None)
+
+    for _, each in references:
+        parse_schema(json.loads(each), named_schemas=named)
+    return found(parse_schema(_schema(text), named_schemas=named), ())
 
 
 def _schema(text: str) -> Any:
