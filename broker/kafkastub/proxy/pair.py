@@ -16,7 +16,7 @@ import errno
 import struct
 from collections import deque
 from time import perf_counter_ns
-from typing import TYPE_CHECKING, Final, Protocol, cast
+from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
 from kafkastub.handlers.context import ConnectionInfo
 from kafkastub.proxy.acks import acks_of
@@ -28,7 +28,7 @@ from kafkastub.proxy.under_way import Pending
 from kafkawire.api import ApiKey
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Coroutine
 
     from kafkastub.proxy.places import Place
     from kafkastub.proxy.under_way import Acting
@@ -65,7 +65,6 @@ class Owner(Names, Protocol):
     """What a pair needs of its proxy."""
 
     clients: set[ClientSide]
-    connecting: set[asyncio.Task[None]]
     is_closing: bool
 
     @property
@@ -73,6 +72,7 @@ class Owner(Names, Protocol):
         """Whether clients log in."""
 
     def next_connection_id(self) -> int: ...
+    def spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]: ...
     def route(self, name: bytes) -> Route: ...
     def now(self) -> tuple[int, int]: ...
     def arriving(self, node_id: int, frame: bytes) -> Arrive: ...
@@ -148,9 +148,7 @@ class ClientSide(asyncio.Protocol):
         if owner.is_closing:  # the kernel had accepted it before the listener was closed
             self.transport.abort()
             return
-        self._connecting = owner.loop.create_task(self._connect())
-        owner.connecting.add(self._connecting)
-        self._connecting.add_done_callback(owner.connecting.discard)
+        self._connecting = owner.spawn(self._connect())
 
     async def _connect(self) -> None:
         try:

@@ -11,7 +11,7 @@ import contextlib
 import os
 import socket
 from collections import OrderedDict, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from kafkastub.config import BrokerConfig, ConfigError, Listener, Listeners, Profile
@@ -94,8 +94,6 @@ class Proxy:
         self.clients: set[ClientSide] = set()
         self.brokers: set[BrokerSide] = set()
         """Their connections to the cluster."""
-        self.connecting: set[asyncio.Task[None]] = set()
-        """What opens these."""
         self.room = Room(keep_bytes, lambda ms, call: self.loop.call_later(ms / 1000, call))
         self.is_open = self.is_closing = False
         self.journal_bytes: int | None = None
@@ -112,8 +110,6 @@ class Proxy:
         self._limiter = RateLimiter()
         self._journal: DiskJournal | None = None
         self._mover: Mover | None = None
-        self._late: set[asyncio.Task[None]] = set()
-        """Requests that the network had held back, on their way."""
         self._names: OrderedDict[bytes, str] = OrderedDict()
         self._learnt: deque[tuple[int, bytes]] = deque()
         self._learnt_bytes = 0
@@ -172,13 +168,18 @@ class Proxy:
                     return found
                 await asyncio.sleep(_LOOK_AGAIN)  # a node that has just begun knows nobody
 
+    def spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        """Let it run until it ends, or the proxy is closed."""
+        task = self.loop.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
     def _look_again(self) -> None:
         """Ask the cluster soon where its nodes are, and not too often."""
         if self.cluster.may_ask and self.loop.time() >= self._next_look:
             self._next_look = self.loop.time() + _LOOK_AT_MOST
-            task = self.loop.create_task(self._nodes_again())
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
+            self.spawn(self._nodes_again())
 
     async def _nodes_again(self) -> None:
         with contextlib.suppress(ClientError, OSError):
@@ -238,12 +239,11 @@ class Proxy:
     async def _all_gone(self) -> None:
         """Return when no transport is left: uvloop's `close` may wait forever for one that is being opened."""
         deadline = self.loop.time() + _GONE_SECONDS
-        tasks = self.connecting, self._tasks, self._late
-        while (self.clients or self.brokers or any(tasks)) and self.loop.time() < deadline:
+        for task in self._tasks:
+            task.cancel()
+        while (self.clients or self.brokers or self._tasks) and self.loop.time() < deadline:
             for client in list(self.clients):
                 client.transport.abort()
-            for task in (*self._tasks, *self._late):
-                task.cancel()
             await asyncio.sleep(0)
         await asyncio.sleep(0)
 
@@ -364,9 +364,7 @@ class Proxy:
     def refresh_names(self) -> None:
         """Ask the cluster for the topics by id, soon: a rule is to be about one."""
         if self.cluster.may_ask:
-            task = self.loop.create_task(self._refresh_names())
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
+            self.spawn(self._refresh_names())
 
     async def _refresh_names(self) -> None:
         try:
@@ -486,9 +484,7 @@ class Proxy:
         """What sends a frame, its size included, to a node, over a connection of its own."""
 
         def arrive(done: Callable[[], None]) -> None:
-            task = self.loop.create_task(self._arrive(node_id, frame, done))
-            self._late.add(task)
-            task.add_done_callback(self._late.discard)
+            self.spawn(self._arrive(node_id, frame, done))
 
         return arrive
 
