@@ -14,6 +14,7 @@ from google.protobuf.message import DecodeError
 
 from kafkastub.registry.entities import Schema, is_descriptor
 from kafkastub.registry.protobuf import ProtobufSchema
+from kafkawire.codec.varint import read_varint, varint
 
 _OWN: Final = "schema.proto"
 _MOST_INDEXES: Final = 64
@@ -94,16 +95,7 @@ def _written(indexes: tuple[int, ...]) -> bytes:
     """Zigzag varints, the number of them first; the first message of a file is a single zero."""
     if indexes == (0,):
         return b"\0"
-    return b"".join(_varint(number << 1) for number in (len(indexes), *indexes))
-
-
-def _varint(number: int) -> bytes:
-    out = bytearray()
-    while number > 0x7F:
-        out.append(number & 0x7F | 0x80)
-        number >>= 7
-    out.append(number)
-    return bytes(out)
+    return b"".join(map(varint, (len(indexes), *indexes)))
 
 
 def _read(data: bytes) -> tuple[tuple[int, ...], int]:
@@ -119,15 +111,10 @@ def _read(data: bytes) -> tuple[tuple[int, ...], int]:
 
 
 def _read_varint(data: bytes, at: int) -> tuple[int, int]:
-    value = shift = 0
-    while True:
-        if at >= len(data) or shift > 28:
-            raise ValueError("it ends within the indexes of its message")
-        value |= (data[at] & 0x7F) << shift
-        at += 1
-        if data[at - 1] < 0x80:
-            return value >> 1 ^ -(value & 1), at
-        shift += 7
+    try:
+        return read_varint(data, at)
+    except (IndexError, ValueError):
+        raise ValueError("it ends within the indexes of its message") from None
 
 
 def _named(schema: Schema) -> str:
