@@ -127,14 +127,11 @@ def _ring(options: StubOptions) -> Ring | None:
 def _snapshot(file: str | None, config: BrokerConfig) -> SavedState | None:
     if file is None:
         return None
-    from pathlib import Path
-
-    from kafkastub.state.snapshots.files import read
+    from kafkastub.state.snapshots.files import read_path
     from kafkastub.state.snapshots.holding import OF_OWN
 
     try:
-        with Path(file).open("rb") as content:
-            return read(content, file, config, OF_OWN)
+        return read_path(file, config, OF_OWN)
     except OSError as error:
         raise ValueError(f"snapshot={file!r} cannot be read: {error.strerror}") from None
 

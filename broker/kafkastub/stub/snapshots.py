@@ -45,13 +45,10 @@ class Snapshot:
         Broker time runs on from its value in the file, however old that is. Raises OSError, SnapshotError for a file
         that is no snapshot, or that decompresses to more than `most_bytes` bytes.
         """
-        from pathlib import Path
-
-        from kafkastub.state.snapshots.files import read
+        from kafkastub.state.snapshots.files import read_path
         from kafkastub.state.snapshots.holding import Limit
 
-        with Path(path).open("rb") as file:
-            return cls(read(file, str(path), BrokerConfig(None, Profile.named("kips")), Limit(most_bytes)))
+        return cls(read_path(path, BrokerConfig(None, Profile.named("kips")), Limit(most_bytes)))
 
     def _bytes(self) -> bytes:
         from kafkastub.state.snapshots.files import write

@@ -18,6 +18,7 @@ import zlib
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
+from pathlib import Path
 from struct import Struct, unpack_from
 from typing import IO, TYPE_CHECKING, Any, Final
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, LargeZipFile, ZipFile
@@ -79,6 +80,12 @@ def write(saved: SavedState, file: str | os.PathLike[str] | IO[bytes]) -> None:
                             add(f"{path}.time", b"".join(_TIME.pack(*one) for one in segment.times))
     except LargeZipFile:
         raise SnapshotError("the snapshot is too large for a file: 2 GiB and 65535 segments are the most") from None
+
+
+def read_path(path: str | os.PathLike[str], config: BrokerConfig, limit: Limit) -> SavedState:
+    """Read a file by its name, as `read` does. Raises OSError, SnapshotError."""
+    with Path(path).open("rb") as file:
+        return read(file, str(path), config, limit)
 
 
 def read(file: IO[bytes], where: str, config: BrokerConfig, limit: Limit) -> SavedState:
