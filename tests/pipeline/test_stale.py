@@ -117,6 +117,13 @@ def test_a_view_of_the_past_has_no_commands(spark: SparkSession) -> None:
     assert (row.why, row.deletable, row.error, row.command) == ("unsubscribed", None, None, None)
 
 
+def test_a_name_that_no_shell_passes_on_has_no_command(spark: SparkSession) -> None:
+    """Bash leaves out NUL, and a tool of C ends a word there: the command would delete offsets of another group."""
+    found = told(spark, [("live", "orders\0x", "audit", NOW), ("live", "orders", "audit", NOW)])
+    assert (found["orders\0x", "audit"].deletable, found["orders\0x", "audit"].command) == (True, None)
+    assert "--group 'orders' " in found["orders", "audit"].command
+
+
 def test_the_option_is_in_days(capsys: pytest.CaptureFixture[str]) -> None:
     from kafkastub_pipeline.cli import parser
 

@@ -263,7 +263,7 @@ def _stale(frame: DataFrame) -> Row:
     )
     largest = frame.groupBy("group_id").agg(f.count("*").alias("all")).orderBy(f.desc("all"), "group_id").limit(GROUPS)
     groups = frame.join(largest, "group_id").groupBy("group_id", "all", "why").agg(f.count("*").alias("offsets"))
-    deletable = frame.where("deletable").groupBy("group_id", "topic")
+    deletable = frame.where("deletable and command is not null").groupBy("group_id", "topic")
     commands = (
         deletable.agg(
             f.array_sort(f.collect_set("partition")).alias("partitions"),

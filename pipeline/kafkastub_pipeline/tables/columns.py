@@ -205,7 +205,7 @@ TABLES: Final[dict[str, Columns]] = {
         ("lag_records", "bigint", "records behind the commit; null where `lag` has null"),
         ("deletable", "boolean", "whether OffsetDelete would succeed; null in a view of the past"),
         ("error", "string", "the error that OffsetDelete would answer; null where it succeeds"),
-        ("command", "string", "the command that deletes it; null in a view of the past"),
+        ("command", "string", "the command that deletes it; null in a view of the past, and for a name with NUL"),
         *_TIME,
     ),
     "lag": (

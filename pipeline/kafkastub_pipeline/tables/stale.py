@@ -62,11 +62,14 @@ def stale_offsets(
         .withColumn("deletable", f.expr("error is null"))
         .withColumn(
             "command",
-            f.concat(
-                f.lit(f"kafka-consumer-groups.sh --bootstrap-server {server} --delete-offsets --group "),
-                f.expr(_QUOTE.format("group_id")),
-                f.lit(" --topic "),
-                f.expr(_QUOTE.format("concat(topic, ':', `partition`)")),
+            f.when(
+                ~f.col("group_id").contains("\0"),
+                f.concat(
+                    f.lit(f"kafka-consumer-groups.sh --bootstrap-server {server} --delete-offsets --group "),
+                    f.expr(_QUOTE.format("group_id")),
+                    f.lit(" --topic "),
+                    f.expr(_QUOTE.format("concat(topic, ':', `partition`)")),
+                ),
             ),
         )
     )
