@@ -95,6 +95,10 @@ test-long: $(COMPILED)
 test-all: test test-long
 
 # Every module of clients/java, against the stub of this checkout; ARGS="-pl kafkastub-client" takes one.
+# Testcontainers' janitor is an image of a registry, which may be out of reach, and so is the one that it asks for the
+# host where there is a /.dockerenv: the tests clean up, and the engine is this machine's (as in examples/run.py).
+test-clients-java: export TESTCONTAINERS_RYUK_DISABLED ?= true
+test-clients-java: export TESTCONTAINERS_HOST_OVERRIDE ?= localhost
 test-clients-java: $(DEV)
 	KAFKASTUB=$(CURDIR)/$(BIN)/kafkastub mvn -B -q -T $(WORKERS) -f clients/java test $(ARGS)
 
