@@ -13,7 +13,7 @@ from kafkastub_conformance.expecting import Answer
 from kafkastub_conformance.link import Link, remembered
 from kafkastub_conformance.messages import KEYS
 from kafkastub_conformance.model import Clock, Skipped
-from kafkastub_conformance.release import known, measured_by
+from kafkastub_conformance.release import checked_release, measured_by
 from kafkawire.errors import ErrorCode
 from kafkawire.messages import REQUESTS
 
@@ -68,7 +68,7 @@ class Cluster:
         self.port = port
         self.profile = profile
         self.timeout = timeout
-        self.release = known(release) if release else ""
+        self.release = checked_release(release) if release else ""
         self.clock = clock
         self.prefix = f"conform-{uuid.uuid4().hex[:8]}"
         self.advertised: dict[str, tuple[int, int]] = {}

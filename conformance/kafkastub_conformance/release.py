@@ -9,12 +9,12 @@ from kafkastub.config.releases import APIS, LATEST
 from kafkastub_conformance.messages import KEYS
 from kafkastub_conformance.model import Case
 
-__all__ = ["LATEST", "known", "measured_by", "ranges", "since", "versions"]
+__all__ = ["LATEST", "checked_release", "measured_by", "ranges", "since", "versions"]
 
 Ranges = Mapping[str, tuple[int, int]]
 
 
-def known(release: str) -> str:
+def checked_release(release: str) -> str:
     """The release as MAJOR.MINOR, a patch release's digit dropped. Raises ValueError for one that is not known."""
     short = ".".join(release.split(".")[:2])
     if short not in APIS:

@@ -144,11 +144,11 @@ def configure(on: Broker, group: str, **configs: str) -> None:
     expect_that("error_code of IncrementalAlterConfigs", answer.responses[0].error_code, E.NONE)
     asked = [{"resource_type": GROUP, "resource_name": group, "configuration_keys": list(named)}]
 
-    def told() -> bool:
+    def is_configured() -> bool:
         result = on.ask("DescribeConfigs", resources=asked).results[0]
         return {one.name: one.value for one in result.configs} == named
 
-    expect_that("whether the configuration is told", on.in_time(told), True)
+    expect_that("whether the configuration is told", on.in_time(is_configured), True)
 
 
 def statuses(answer: Answer) -> list[tuple[int, str]]:

@@ -14,7 +14,7 @@ from kafkastub_conformance.cases.acls import MISSING, PRESENT
 from kafkastub_conformance.messages import KEYS
 from kafkastub_conformance.model import PROFILES, Outcome, Run, Status
 from kafkastub_conformance.registry import catalogue, plan
-from kafkastub_conformance.release import LATEST, known, since
+from kafkastub_conformance.release import LATEST, checked_release, since
 from kafkastub_conformance.reports import text
 from kafkastub_conformance.running import conform
 from tests.conformance.document import EXPIRING, OLDER, SECURED
@@ -96,7 +96,7 @@ def test_an_older_apache_kafka_departs_only_where_cases_say_so(release: str):
 
 def later_than(release: str) -> Callable[[Run], bool]:
     """Chooses the cases about what came after a release."""
-    return lambda run: since(run.case, known(release))
+    return lambda run: since(run.case, checked_release(release))
 
 
 def skipped(outcome: Outcome) -> dict[str, list[str]]:

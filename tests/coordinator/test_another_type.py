@@ -240,7 +240,7 @@ def beat(coordinator: GroupCoordinator, member_id: str, epoch: int, *names: str)
 
 
 def looks(coordinator: GroupCoordinator) -> tuple[Any, ...]:
-    group: RelayGroup = coordinator.modern[NAME].context.known("g")
+    group: RelayGroup = coordinator.modern[NAME].context.existing("g")
     return group.state_name, group.epoch, group.target_epoch, group.metadata_hash, group.in_order(), group.target
 
 
@@ -291,7 +291,7 @@ def test_its_groups_are_full_end_with_their_sessions_and_are_deleted(coordinator
 def test_its_groups_are_not_those_of_another_type(coordinator: GroupCoordinator):
     beat(coordinator, "m", 0, "a")
     with pytest.raises(KafkaError, match="Group g is not a consumer group"):
-        coordinator.consumer.context.known("g")
+        coordinator.consumer.context.existing("g")
     with pytest.raises(KafkaError, match="Relay group h not found"):
         coordinator.modern[NAME].beat("h", "m", 3, None, Turn(*NOW))
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from kafkastub_conformance.differential.broker import Broker, Door, prepared
 from kafkastub_conformance.link import Link, remembered
-from kafkastub_conformance.release import known, versions
+from kafkastub_conformance.release import checked_release, versions
 from tests.differential.access import take_away
 from tests.differential.brokers import CONFIGS, GUARDED, LEVELS, LOG_DIRS, ORDERLY, PASSWORDS
 from tests.differential.guarded import allow_all
@@ -87,7 +87,7 @@ def _settings(config: str) -> Iterator[dict[str, object]]:
 
 def _of(release: str, broker: Broker) -> Broker:
     """The same, asked for no more than the release has."""
-    return replace(broker, usable=versions(known(release))) if release else broker
+    return replace(broker, usable=versions(checked_release(release))) if release else broker
 
 
 def _fitted(broker: Broker, config: str, sasl_port: int) -> Broker:

@@ -15,7 +15,7 @@ from kafkastub import KafkaStub
 from kafkastub_pipeline.errors import PipelineError
 from kafkastub_pipeline.formats.columns import FORMATS
 from kafkastub_pipeline.formats.log import LogPart, partition_of, parts_of
-from kafkastub_pipeline.formats.options import asked, values_of
+from kafkastub_pipeline.formats.options import parse_options, values_of
 from tests.expiry.wire import Wire
 from tests.offsets_topic.history import subscription
 from tests.pipeline.script import played, steps
@@ -78,7 +78,7 @@ def test_small_partitions_share_a_task_and_large_ones_have_several() -> None:
 )
 def test_options_that_are_refused(options: dict[str, str], words: str) -> None:
     with pytest.raises(PipelineError, match=words):
-        asked("kafka_offsets", options, "__consumer_offsets", "group")
+        parse_options("kafka_offsets", options, "__consumer_offsets", "group")
 
 
 def test_filters_that_say_nothing_are_left_to_spark() -> None:
@@ -104,7 +104,7 @@ def test_offsets_are_those_of_the_log(spark: SparkSession) -> None:
         assert frame.dtypes == [(name, _plain(type_)) for name, type_, _ in FORMATS["kafka_offsets"]]
         names = ["log_partition", "log_offset", "group_id", "topic", "partition", "committed_offset", "tombstone"]
         rows = Counter(tuple(row) for row in frame.select(*names).collect())
-        wanted = asked("x", {SERVERS: servers}, "__consumer_offsets", "group")
+        wanted = parse_options("x", {SERVERS: servers}, "__consumer_offsets", "group")
         whole = [(partition, 0, 10**9) for partition in range(4)]
         found: Counter[Any] = Counter()
         for raw in records_between(wanted, LogPart(whole)):

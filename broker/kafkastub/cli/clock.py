@@ -52,4 +52,4 @@ def _advance(arguments: argparse.Namespace, control: Control) -> int:
 
 
 def _show(arguments: argparse.Namespace, state: Any) -> int:
-    return output.told(arguments.output, state, state["now"] + (" (frozen)" if state["frozen"] else ""))
+    return output.print_result(arguments.output, state, state["now"] + (" (frozen)" if state["frozen"] else ""))

@@ -181,7 +181,7 @@ def _save(folder: Path, done: Comparison) -> None:
         if result.difference is not None and not result.like:
             name = file_name(result.difference)
             scenario_of(result.difference).save(folder / f"{name}.json")
-            source = python_test(result.difference, done.tested, done.reference, done.again(result))
+            source = python_test(result.difference, done.tested, done.reference, done.replay_command(result))
             (folder / f"test_{name}.py").write_text(source, encoding="utf-8")
 
 
@@ -195,7 +195,7 @@ def _tell(done: Comparison) -> None:
             output.say(line)
         if result.difference is not None and not result.like:
             output.block("as a test:\n")
-            output.block(python_test(result.difference, done.tested, done.reference, done.again(result)))
+            output.block(python_test(result.difference, done.tested, done.reference, done.replay_command(result)))
     if done.left:
         output.say(f"left behind, as a broker did not remove them: {', '.join(done.left)}")
     output.block(text.summary(done))

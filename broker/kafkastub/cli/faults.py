@@ -72,14 +72,14 @@ def _remove(arguments: argparse.Namespace, control: Control) -> int:
 def _clear(arguments: argparse.Namespace, control: Control) -> int:
     gone = control.ask("DELETE", "/v1/faults")
     text = f"Removed {gone['removed']} {'fault' if gone['removed'] == 1 else 'faults'}."
-    return output.told(arguments.output, gone, text)
+    return output.print_result(arguments.output, gone, text)
 
 
 def _release(arguments: argparse.Namespace, control: Control) -> int:
     wanted = {"n": arguments.count, "connection": arguments.connection}
     found = control.ask("POST", f"/v1/faults/{quote(arguments.id, safe='')}/release", wanted)
     text = f"Released {found['released']} {'request' if found['released'] == 1 else 'requests'}."
-    return output.told(arguments.output, found, text)
+    return output.print_result(arguments.output, found, text)
 
 
 def _of_fields(pairs: list[str]) -> dict[str, Any]:

@@ -78,7 +78,7 @@ class _Groups(GroupCommand):
         """Partitions of members, those with most first, then partitions that are nobody's."""
         from kafkastub.client import topics
 
-        committed = self.asked.offsets(client, group.id)
+        committed = self.client_module.offsets(client, group.id)
         owners: list[tuple[Member | None, list[Partition]]] = [
             (member, member.assignment)
             for member in sorted(group.members, key=lambda member: -len(member.assignment))
@@ -163,9 +163,9 @@ class _Groups(GroupCommand):
 
         failed: dict[str, BrokerError] = {}
         done = []
-        for group_id in output.progress(selected(arguments, client, self.asked.list_groups), "deleting"):
+        for group_id in output.progress(selected(arguments, client, self.client_module.list_groups), "deleting"):
             try:
-                self.asked.delete(client, group_id)
+                self.client_module.delete(client, group_id)
                 done.append(group_id)
             except BrokerError as error:
                 failed[group_id] = error

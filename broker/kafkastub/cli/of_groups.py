@@ -65,7 +65,7 @@ class GroupCommand(ABC):
     between: ClassVar[str] = "  "
 
     @property
-    def asked(self) -> Any:
+    def client_module(self) -> Any:
         """The client's module, loaded when it is first asked."""
         return import_module(f"kafkastub.client.{self.client}")
 
@@ -113,7 +113,7 @@ class GroupCommand(ABC):
         allowed = {"state": self.states} | ({"type": self.types} if self.types else {})
         given = {name: getattr(arguments, name) for name in allowed}
         wanted = {f"{name}s": chosen(given[name], allowed[name], f"{name}s", name + self.plural) for name in given}
-        found = {one.group_id: one for one in self.asked.list_groups(client, **wanted)}
+        found = {one.group_id: one for one in self.client_module.list_groups(client, **wanted)}
         ids, told = kafka_order.names(found), [name for name in ("type", "state") if name in allowed]
         shown = [name for name in told if given[name] is not None]
         if arguments.output == "json":
@@ -134,11 +134,11 @@ class GroupCommand(ABC):
         from kafkastub.client import BrokerError
 
         part = "members" if arguments.members else "state" if arguments.state else "offsets"
-        ids = selected(arguments, client, self.asked.list_groups)
+        ids = selected(arguments, client, self.client_module.list_groups)
         as_json, found = arguments.output == "json", []
         try:
             for group_id in ids if self.at_once else output.progress(sorted(ids), "asking"):
-                group = self.asked.describe(client, group_id)
+                group = self.client_module.describe(client, group_id)
                 found.append((group, self.offsets(client, group) if part == "offsets" else []))
                 if self.at_once and not as_json:
                     self._show(*found[-1], part, arguments.verbose)
@@ -215,10 +215,10 @@ class GroupCommand(ABC):
         """
         from kafkastub.client import BrokerError
 
-        states = {one.group_id: one.state for one in self.asked.list_groups(client)}
+        states = {one.group_id: one.state for one in self.client_module.list_groups(client)}
         failed: dict[str, str] = {}
         done = []
-        for group_id in selected(arguments, client, self.asked.list_groups):
+        for group_id in selected(arguments, client, self.client_module.list_groups):
             if group_id not in states:
                 failed[group_id] = f"java.lang.IllegalArgumentException: Group '{group_id}' {unknown}"
             elif states[group_id] != "Empty":

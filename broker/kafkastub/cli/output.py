@@ -134,7 +134,7 @@ def table(named: Mapping[str, int], rows: Iterable[Sequence[object]], *, above: 
         say(columns(widths, row))
 
 
-def told(form: str, said: Any, text: str) -> int:
+def print_result(form: str, said: Any, text: str) -> int:
     """A command's answer as JSON or as this text, as `--output` wants it. Gives the exit status."""
     if form == "json":
         as_json(said)

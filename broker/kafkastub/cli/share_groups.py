@@ -60,7 +60,7 @@ class _ShareGroups(GroupCommand):
                 "start_offset": one.start,
                 "lag": one.lag,
             }
-            for (name, index), one in sorted(self.asked.offsets(client, group.id).items())
+            for (name, index), one in sorted(self.client_module.offsets(client, group.id).items())
         ]
 
     def of_state(self, group: Group) -> Row:
@@ -90,7 +90,7 @@ class _ShareGroups(GroupCommand):
 
     def delete(self, arguments: argparse.Namespace, client: Client) -> int:
         unknown = "is not a share group."
-        done, failed = self.delete_empty(arguments, client, unknown, lambda one: self.asked.delete(client, one))
+        done, failed = self.delete_empty(arguments, client, unknown, lambda one: self.client_module.delete(client, one))
         if arguments.output == "json":
             output.as_json([{"group": group_id, "error": failed.get(group_id)} for group_id in [*done, *failed]])
         else:

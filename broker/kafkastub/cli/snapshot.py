@@ -132,4 +132,4 @@ def _forget(control: Control, name: str) -> None:
 
 
 def _show(arguments: argparse.Namespace, said: dict[str, Any], words: str) -> int:
-    return output.told(arguments.output, said, words.format_map(said))
+    return output.print_result(arguments.output, said, words.format_map(said))

@@ -126,7 +126,7 @@ class _StreamsGroups(GroupCommand):
         def delete(group_id: str) -> None:
             if arguments.delete_all_internal_topics:
                 internal[group_id] = internal_topics(client, group_id)
-            self.asked.delete(client, group_id)
+            self.client_module.delete(client, group_id)
 
         done, failed = self.delete_empty(arguments, client, "does not exist or is not a streams group.", delete)
         refused = {group_id: _delete_topics(client, internal.get(group_id, [])) for group_id in done}

@@ -33,7 +33,7 @@ class BrokerError(ClientError):
     """An answer with an error code, where the caller needs the answer to be a good one."""
 
     def __init__(self, code: ErrorCode | int, message: str | None = None) -> None:
-        self.code = known(code)
+        self.code = error_code(code)
         self.message = message or message_of(self.code)
         super().__init__(self.message)
 
@@ -48,7 +48,7 @@ class BrokerError(ClientError):
         return f"{self.java_class}: {self.message}"
 
 
-def known(code: int) -> ErrorCode:
+def error_code(code: int) -> ErrorCode:
     """The code, or UNKNOWN_SERVER_ERROR for a number that we have never heard of (so does Kafka's client)."""
     try:
         return ErrorCode(code)

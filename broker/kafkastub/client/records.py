@@ -58,10 +58,10 @@ def partitions(client: Client, topic: str) -> dict[int, Node | None]:
     request = MetadataRequest(topics=[MetadataRequestTopic(name=topic)], allow_auto_topic_creation=False)
     answer = client.ask(request)
     nodes = {node.node_id: Node(node.node_id, node.host, node.port) for node in answer.brokers}
-    (told,) = answer.topics
-    if told.error_code:
-        raise BrokerError(told.error_code)
-    return {one.partition_index: nodes.get(one.leader_id) for one in told.partitions}
+    (partition_answer,) = answer.topics
+    if partition_answer.error_code:
+        raise BrokerError(partition_answer.error_code)
+    return {one.partition_index: nodes.get(one.leader_id) for one in partition_answer.partitions}
 
 
 def produce(client: Client, topic: str, partition: int, records: list[NewRecord]) -> tuple[int, int]:
@@ -71,10 +71,10 @@ def produce(client: Client, topic: str, partition: int, records: list[NewRecord]
         acks=-1, timeout_ms=10_000, topic_data=[TopicProduceData(name=topic, partition_data=[data])]
     )
 
-    def told(answer: Any) -> Any:
+    def partition_answer(answer: Any) -> Any:
         return answer.responses[0].partition_responses[0]
 
-    found = _at_leader(client, topic, partition, request, ApiKey.PRODUCE, told)
+    found = _at_leader(client, topic, partition, request, ApiKey.PRODUCE, partition_answer)
     return found.base_offset, found.log_append_time_ms
 
 
@@ -114,14 +114,14 @@ def read(
                     )
                 ],
             )
-            told = _at_leader(client, topic, partition, request, ApiKey.FETCH, _of_fetch)
-            stable = told.last_stable_offset
-            some, behind = _decoded(topic, partition, start, stable, told)
+            partition_answer = _at_leader(client, topic, partition, request, ApiKey.FETCH, _of_fetch)
+            stable = partition_answer.last_stable_offset
+            some, behind = _decoded(topic, partition, start, stable, partition_answer)
             found += some
             if behind == start:
                 break
             start = behind
-            read_bytes += len(told.records or b"")
+            read_bytes += len(partition_answer.records or b"")
             if (most is not None and len(found) >= most) or (most_bytes is not None and read_bytes >= most_bytes):
                 end = start
         if committed:
@@ -133,10 +133,10 @@ def _of_fetch(answer: Any) -> Any:
     return answer.responses[0].partitions[0]
 
 
-def _decoded(topic: str, partition: int, start: int, stable: int, told: Any) -> tuple[list[Found], int]:
+def _decoded(topic: str, partition: int, start: int, stable: int, partition_answer: Any) -> tuple[list[Found], int]:
     """(records, the offset behind them)."""
-    records = b"" if told.records is None else bytes(told.records)
-    aborted = sorted((one.first_offset, one.producer_id) for one in told.aborted_transactions or ())
+    records = b"" if partition_answer.records is None else bytes(partition_answer.records)
+    aborted = sorted((one.first_offset, one.producer_id) for one in partition_answer.aborted_transactions or ())
     gone: set[int] = set()
     found: list[Found] = []
     behind = start
@@ -168,7 +168,7 @@ def _decoded(topic: str, partition: int, start: int, stable: int, told: Any) -> 
     return found, behind
 
 
-def _at_leader(client: Client, topic: str, partition: int, request: Message, key: ApiKey, told: Any) -> Any:
+def _at_leader(client: Client, topic: str, partition: int, request: Message, key: ApiKey, partition_answer: Any) -> Any:
     """What the partition's leader says. Raises BrokerError, TimedOut."""
     deadline = time.monotonic() + client.timeout
     while True:
@@ -183,7 +183,7 @@ def _at_leader(client: Client, topic: str, partition: int, request: Message, key
         text = None
         if leader is not None:
             version = client.connection(leader).common_version(key, _NAMED_UPTO)
-            found = told(client.ask(request, leader, version))
+            found = partition_answer(client.ask(request, leader, version))
             code, text = found.error_code, getattr(found, "error_message", None)
             if not code:
                 return found

@@ -10,7 +10,7 @@ from fnmatch import translate
 from typing import Any, Final, NamedTuple, Self
 
 from kafkastub.faults.rules import LONGEST_MS, FaultError
-from kafkastub.faults.trouble import LATE, LOST_BEFORE, LOST_BEHIND, TROUBLE, Kind, told
+from kafkastub.faults.trouble import LATE, LOST_BEFORE, LOST_BEHIND, TROUBLE, Kind, describe
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode
 
@@ -188,7 +188,7 @@ class ChaosAct:
     def __str__(self) -> str:
         """What it does, in words."""
         if self.kind is not None:
-            what = told(self.kind, self.delay_ms or 0)
+            what = describe(self.kind, self.delay_ms or 0)
         elif self.behind is not None:
             what = f"the connection ends, and it arrives behind the next {self.behind}"
         else:

@@ -1,7 +1,7 @@
 """Trouble that every correct client survives, decided by a seed.
 
 Which requests of an API meet what is the seed's alone: the third OffsetCommit, whoever sends it and whenever. What each
-API may be told is in one table (`trouble`). Nothing that was acknowledged is taken back.
+API may answer is in one table (`trouble`). Nothing that was acknowledged is taken back.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from kafkastub.faults.trouble import (
     TROUBLE,
     Kind,
     action,
+    describe,
     joins,
     leaves,
     may_be_told,
-    told,
 )
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode
@@ -100,7 +100,7 @@ class Doing:
         return self._number - len(self._acts)
 
     def moves_by(self, move: Callable[[Move], None]) -> None:
-        """`move` is told what is to move, in the middle of a request: to be done behind it."""
+        """`move` is given what is to move, in the middle of a request: to be done behind it."""
         self._move = move
 
     def done(self, what: str, again: ChaosAct | None = None) -> None:
@@ -160,7 +160,7 @@ class Chaos(Doing):
         if kind == LOST_BEHIND and joins(request):
             kind = LOST_BEFORE
         again = _act(key, stream.count, kind, late_ms)
-        self.done(f"{key.camel} #{stream.count}: {told(kind, late_ms)}", again)
+        self.done(f"{key.camel} #{stream.count}: {describe(kind, late_ms)}", again)
         return action(key, kind, late_ms)
 
     def _until_next(self) -> int:

@@ -66,7 +66,7 @@ TROUBLE: Final[Mapping[ApiKey, Trouble]] = {
 (LeaveGroup; heartbeats with which a member leaves are, too)."""
 
 
-def told(kind: Kind, late_ms: int) -> str:
+def describe(kind: Kind, late_ms: int) -> str:
     """In words."""
     if isinstance(kind, ErrorCode):
         return kind.name

@@ -203,7 +203,7 @@ class _Connection:
         self, node: int, session: int, place: Place, topic_id: bytes, about: dict[Place, int | None]
     ) -> None:
         sessions = self._sessions(node)
-        offset = sessions.asked(session, place[0], topic_id, place[1])
+        offset = sessions.fetch_offset(session, place[0], topic_id, place[1])
         if offset is not None or not sessions.knows(session):
             about[place] = offset
 

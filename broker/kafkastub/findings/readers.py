@@ -88,7 +88,7 @@ def of_readers(
     sharing = _Sharing()
     yield from sharing.look(state, group.group_id, looked)
     timer_ms = watched.running().clock.timer_ms()
-    yield from _Verdicts(state, group, behind, looked, sharing, timer_ms).told(members, places)
+    yield from _Verdicts(state, group, behind, looked, sharing, timer_ms).findings(members, places)
 
 
 class _Sharing:
@@ -143,7 +143,9 @@ class _Verdicts:
         self._sharing = sharing
         self._timer_ms = timer_ms
 
-    def told(self, members: dict[str, MemberView], places: dict[str, dict[Place, bytes]]) -> Iterator[Finding | None]:
+    def findings(
+        self, members: dict[str, MemberView], places: dict[str, dict[Place, bytes]]
+    ) -> Iterator[Finding | None]:
         """One finding for all partitions of a client of which the same is to be said."""
         said: dict[tuple[str, _Verdict], list[Place]] = {}
         for member_id, one in sorted(members.items(), key=lambda item: item[1].client_id):

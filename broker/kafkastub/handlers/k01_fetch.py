@@ -66,7 +66,7 @@ from kafkastub.state.fetch_sessions import (
 )
 from kafkastub.state.pace import paced
 from kafkastub.state.partitions import leader_hint, led_log
-from kafkastub.storage import PartitionLog, Told
+from kafkastub.storage import AbortedColumns, PartitionLog
 from kafkawire.api import ApiKey
 from kafkawire.codec import encoder
 from kafkawire.errors import ErrorCode, KafkaError
@@ -344,7 +344,7 @@ class ThrottledFetch(Fetch):
         return FetchResponse(throttle_time_ms=wait, error_code=code, session_id=session_id)
 
 
-def _rows(told: Told) -> Rows[AbortedTransaction]:
+def _rows(told: AbortedColumns) -> Rows[AbortedTransaction]:
     columns = {"producer_id": told.producer_ids, "first_offset": told.first_offsets}
     return Rows(AbortedTransaction, len(told.producer_ids), columns, {})
 

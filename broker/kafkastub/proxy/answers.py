@@ -54,7 +54,7 @@ class Names(Protocol):
     def addresses(self) -> int:
         """Another number when an address has changed, of either side."""
 
-    def told(self, node_id: int, host: str, port: int) -> naming.Address: ...
+    def advertised(self, node_id: int, host: str, port: int) -> naming.Address: ...
     def seen(self, brokers: Iterable[naming.Broker]) -> None: ...
     def versions(self) -> dict[int, tuple[int, int]]: ...
 
@@ -259,7 +259,7 @@ class BrokerSide(asyncio.Protocol):
                     need = 16
                     break
                 pending.popleft()
-                self._begin_passing(request, size, PassingTail(route, client.owner.told))
+                self._begin_passing(request, size, PassingTail(route, client.owner.advertised))
                 if whole:
                     self._pass(data[position:end], end - position)
                     position = first = end
@@ -267,7 +267,7 @@ class BrokerSide(asyncio.Protocol):
                 self._pass(data[position:], length - position)
                 return
             if how is Answer.PREFIX and not whole:
-                found = naming.metadata_prefix(data, position + 8, route.version, client.owner.told)
+                found = naming.metadata_prefix(data, position + 8, route.version, client.owner.advertised)
                 if found is None:
                     need = min(4 + size, 2 * (length - position) + _MOST_OF_HEAD)
                     break
@@ -310,7 +310,7 @@ class BrokerSide(asyncio.Protocol):
         """A whole answer as the client gets it: with our addresses. Raises MalformedMessage."""
         owner, key, version = self.client.owner, route.number, route.version
         if route.answer is Answer.PREFIX:
-            prefix = naming.metadata_prefix(frame, 8, version, owner.told)
+            prefix = naming.metadata_prefix(frame, 8, version, owner.advertised)
             if prefix is None:
                 raise MalformedMessage("an answer to Metadata", "brokers", 8, "it ends too early")
             owner.seen(prefix.brokers)
@@ -329,7 +329,7 @@ class BrokerSide(asyncio.Protocol):
             tail = frame[at:]
             if not naming.names_brokers(tail, finder.is_field):
                 return frame
-            body = frame[8:at] + naming.tail_with_addresses(tail, finder.is_field, owner.told)
+            body = frame[8:at] + naming.tail_with_addresses(tail, finder.is_field, owner.advertised)
         elif key == ApiKey.API_VERSIONS:
             said = version if route.known and _short(frame, 8)[0] != 35 else 0
             body = naming.versions_known(frame[8:], said, owner.versions())
@@ -337,7 +337,7 @@ class BrokerSide(asyncio.Protocol):
             at = 9 if route.flexible_answer else 8
             known = owner.addresses, frame[8:]
             if route.known_whole != known:  # the coordinator of a group is asked for again and again
-                found = frame[8:at] + naming.whole_with_addresses(key, version, frame[at:], owner.told)
+                found = frame[8:at] + naming.whole_with_addresses(key, version, frame[at:], owner.advertised)
                 if len(found) <= _SMALL_ANSWER:
                     route.known_whole, route.whole = (owner.addresses, known[1]), found
                 body = found

@@ -50,7 +50,7 @@ class Place:
         self.look: Callable[[], None] = lambda: None
         """Has the cluster asked where its nodes are."""
         self.bound: Address = ("", 0)
-        self.told: Address = ("", 0)
+        self.advertised: Address = ("", 0)
         """What clients are told."""
         self._factory: Factory
         self._kept: socket.socket | None = None
@@ -194,7 +194,7 @@ class Places:
                 return place
         return self._make(UNKNOWN_NODE, host, port)
 
-    def told(self, node_id: int, host: str, port: int) -> Address:
+    def advertised(self, node_id: int, host: str, port: int) -> Address:
         """What clients are told of a node that an answer names. Raises ListenError."""
         place = self._by_node.get(node_id)
         if place is None:
@@ -208,7 +208,7 @@ class Places:
             self._log.info("a node has another address now", node=node_id, broker=address_text(host, port))
             place.host, place.port = host, port
             self.changes += 1
-        return place.told
+        return place.advertised
 
     def seen(self, brokers: Iterable[Broker]) -> None:
         """These are all that the cluster has now."""
@@ -227,9 +227,9 @@ class Places:
         if at > 65535:
             raise ListenError(f"there is no port {at} for one more node")
         place.listen(self._host, at, self._factory)
-        place.told = shown_host(place.bound[0]), place.bound[1]
+        place.advertised = shown_host(place.bound[0]), place.bound[1]
         if self._advertised is not None:
-            place.told = self._advertised[0], self._advertised[1] + number
+            place.advertised = self._advertised[0], self._advertised[1] + number
         self._all.append(place)
         return place
 

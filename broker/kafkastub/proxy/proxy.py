@@ -139,7 +139,7 @@ class Proxy:
         )
         try:
             for broker in await self._first_look(wait_seconds):
-                self._places.told(*broker)
+                self._places.advertised(*broker)
             if not list(self._places):
                 for address in self.to:
                     self._places.open_at(*address)
@@ -185,7 +185,7 @@ class Proxy:
         with contextlib.suppress(ClientError, OSError):
             found, _ = await asyncio.to_thread(self.cluster.brokers, _LOOK_SECONDS)
             for broker in found if self.is_open else ():
-                self.told(*broker)
+                self.advertised(*broker)
 
     def _factory(self, protocol: str, host: str, advertised: Address | None) -> Callable[[Place], asyncio.Protocol]:
         """Raises ConfigError."""
@@ -252,7 +252,7 @@ class Proxy:
     @property
     def bootstrap_servers(self) -> str:
         """What clients are to connect to: every node that is known."""
-        return ",".join(address_text(*place.told) for place in self._places)
+        return ",".join(address_text(*place.advertised) for place in self._places)
 
     @property
     def host(self) -> str:
@@ -423,10 +423,10 @@ class Proxy:
             self._routes[name] = route
         return route
 
-    def told(self, node_id: int, host: str, port: int) -> Address:
+    def advertised(self, node_id: int, host: str, port: int) -> Address:
         """What clients are told of a node."""
         try:
-            return self._places.told(node_id, host, port)
+            return self._places.advertised(node_id, host, port)
         except ListenError as error:
             self.warn(f"node {node_id} has no place here: {error}", "")
             return host, port

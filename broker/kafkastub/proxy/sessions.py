@@ -17,7 +17,7 @@ class FetchSessions:
     def __init__(self) -> None:
         self._known: dict[int, OrderedDict[int, _Wanted]] = {}
 
-    def asked(self, node_id: int, request: Any) -> bool:
+    def note_request(self, node_id: int, request: Any) -> bool:
         """A request has come; whether it is of a session that is not known."""
         if request.session_id == 0 or request.session_epoch < 0:
             return False

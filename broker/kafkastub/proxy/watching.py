@@ -225,7 +225,7 @@ class Watching(Switches):
             return None
         context = Context(client.info, header.client_id, self._now_ms())
         if route.key == ApiKey.FETCH:
-            again = self.sessions.asked(client.info.node_id, request) if self._follows_sessions else False
+            again = self.sessions.note_request(client.info.node_id, request) if self._follows_sessions else False
             if again:
                 return Faulty(_anew(), route, header, request)
             if self._follows_sessions and request.session_id == 0 and request.session_epoch == 0:

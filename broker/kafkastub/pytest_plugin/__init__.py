@@ -122,7 +122,7 @@ def pytest_runtest_makereport(
 
         fixtures, began = item.config.stash[_FIXTURES], item.stash[_BEGAN]
         report.sections += of_brokers(fixtures, began, journal_lines(item.config))
-        left = item.config.stash[_LEFT].told() if _LEFT in item.config.stash and _uses(item, _SERVER) else ""
+        left = item.config.stash[_LEFT].describe() if _LEFT in item.config.stash and _uses(item, _SERVER) else ""
         if left:
             report.sections.append((f"left on {_SERVER} by tests before", left))
     return report

@@ -103,7 +103,7 @@ class Leftovers:
             self._left = {one: who for one, who in self._left.items() if one in now}
             self._left |= {one: test for one in sorted(now - before) if one.name not in known}
 
-    def told(self) -> str:
+    def describe(self) -> str:
         """What is there now, and whose it was; empty where nothing is."""
         lines = [f"{one.kind} {one.name!r} of {test}" for one, test in self._left.items()]
         more = [f"and {len(lines) - _MOST_TOLD} more"] if len(lines) > _MOST_TOLD else []

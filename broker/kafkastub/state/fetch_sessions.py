@@ -69,7 +69,7 @@ class Wanted:
             or answer.diverging_epoch.epoch >= 0
         )
 
-    def told(self, answer: PartitionData) -> bool:
+    def note_answer(self, answer: PartitionData) -> bool:
         """Note what an incremental answer would say; False where it is no news and can be left out."""
         news = self.is_news(answer)
         self.high_watermark, self.log_start_offset = answer.high_watermark, answer.log_start_offset
@@ -128,7 +128,7 @@ class FetchPlan:
             return ErrorCode.INVALID_FETCH_SESSION_EPOCH, session.id, []
         told = []
         for wanted, answer in answers:
-            if wanted.told(answer):
+            if wanted.note_answer(answer):
                 told.append((wanted, answer))
                 if records_size(answer.records) > 0:
                     # To the end of the line, so that no partition starves behind a busy one.
@@ -173,7 +173,7 @@ class FetchSessions:
         """Whether the session is still there."""
         return session_id in self._sessions
 
-    def asked(self, session_id: int, name: str, topic_id: bytes, partition: int) -> int | None:
+    def fetch_offset(self, session_id: int, name: str, topic_id: bytes, partition: int) -> int | None:
         """From which offset on a session fetches a partition now; None where it does not."""
         session = self._sessions.get(session_id)
         wanted = None if session is None else session.partitions.get((topic_id if session.by_id else name, partition))

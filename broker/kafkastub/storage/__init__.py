@@ -9,7 +9,7 @@ from .by_time import TimestampAndOffset
 from .epochs import UNDEFINED_EPOCH, UNDEFINED_OFFSET, LeaderEpochs
 from .errors import AppendError, DataDirError, RecordError, TooMuchToUnpack
 from .log import Appended, PartitionLog, Read, SavedLog
-from .log_transactions import AbortedTransaction, Marker, Told
+from .log_transactions import AbortedColumns, AbortedTransaction, Marker
 from .manager import LogManager, SavedLogs
 from .producer_ids import ProducerIdAndEpoch, ProducerIds
 from .producers import ProducerEntry
@@ -19,6 +19,7 @@ from .validation import Unpacking
 __all__ = [
     "UNDEFINED_EPOCH",
     "UNDEFINED_OFFSET",
+    "AbortedColumns",
     "AbortedTransaction",
     "AppendError",
     "Appended",
@@ -36,7 +37,6 @@ __all__ = [
     "SavedLog",
     "SavedLogs",
     "TimestampAndOffset",
-    "Told",
     "TooMuchToUnpack",
     "Unpacking",
 ]

@@ -16,7 +16,7 @@ from kafkawire.records import (
 from .by_time import ByTime, TimestampAndOffset
 from .epochs import LeaderEpochs
 from .errors import AppendError
-from .log_transactions import AbortedTransaction, Marker, Told
+from .log_transactions import AbortedColumns, AbortedTransaction, Marker
 from .ordinary import TRANSACTIONAL, ordinary_header
 from .producers import ProducerEntry, ProducerStates
 from .segment import Chunk, Segment, StoredBatch, StoredMarker, stored_as_it_came
@@ -360,7 +360,7 @@ class PartitionLog:
         segment = self._segment_of(offset)
         return segment.batches[segment.index_of(offset)].base_offset
 
-    def aborted_in_read(self, offset: int, size: int) -> Told | None:
+    def aborted_in_read(self, offset: int, size: int) -> AbortedColumns | None:
         """The aborted transactions that a reader of committed records is told with so many bytes from `offset` on.
 
         As in Kafka there may be some too many: its index knows only roughly where the bytes end
@@ -374,7 +374,7 @@ class PartitionLog:
         if end is None:
             behind = self._segments.index(segment) + 1
             end = self._segments[behind].base_offset if behind < len(self._segments) else self.log_end_offset
-        return aborted.told(offset, end)
+        return aborted.for_reader(offset, end)
 
     def _segment_of(self, offset: int) -> Segment:
         """The segment whose batches hold `offset` or, where it was removed, the next one that there is."""

@@ -40,7 +40,7 @@ class Marker(NamedTuple):
     transaction_version: int = 0
 
 
-class Told(NamedTuple):
+class AbortedColumns(NamedTuple):
     """What a reader of committed records is told of aborted transactions, as columns of the same length."""
 
     producer_ids: Sequence[int]
@@ -125,7 +125,7 @@ class AbortedTransactions:
         """
         return [self._at(index) for run in self._runs(start, end) for index in run]
 
-    def told(self, start: int, end: int) -> Told:
+    def for_reader(self, start: int, end: int) -> AbortedColumns:
         """The same, for a reader; there may be ten thousands."""
         producers, firsts = array("q"), array("q")
         for run in self._runs(start, end):
@@ -135,7 +135,7 @@ class AbortedTransactions:
             else:
                 producers.extend(self._producers[index] for index in run)
                 firsts.extend(self._firsts[index] for index in run)
-        return Told(producers, firsts)
+        return AbortedColumns(producers, firsts)
 
     def _runs(self, start: int, end: int) -> Iterator[range | list[int]]:
         """The indexes of what is looked for, in order."""

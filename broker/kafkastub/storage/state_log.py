@@ -30,7 +30,7 @@ from kafkawire.records import HEADER_SIZE, BatchHeader, NewRecord, Record, build
 
 from .by_time import TimestampAndOffset
 from .log import PartitionLog, Read
-from .log_transactions import Told
+from .log_transactions import AbortedColumns
 from .segment import Chunk, StoredBatch
 from .settings import LogSettings
 from .state_log_items import PLAIN, BatchForm, EncodedBatches, Item, SavedStateLog, Snapshot
@@ -298,14 +298,14 @@ class StateLog(PartitionLog):
         index = bisect_right(items, offset, lo=head, key=_offset_of) - 1
         return offset if index < head else items[index].batch
 
-    def aborted_in_read(self, offset: int, size: int) -> Told | None:
+    def aborted_in_read(self, offset: int, size: int) -> AbortedColumns | None:
         """All from there on whose marker the log still has: what of them concerns other records does a reader no harm.
 
         Of one whose marker is compacted nothing is left, and a reader who waits for it would leave out what its
         producer has committed since.
         """
         aborted = self.producer_states.aborted
-        return None if aborted is None else aborted.told(max(offset, self.tail_start), self.log_end_offset)
+        return None if aborted is None else aborted.for_reader(max(offset, self.tail_start), self.log_end_offset)
 
     def _encoded_from(self, offset: int, upto: int | None = None) -> Iterator[tuple[bytes, int]]:
         """Batches from the one that holds `offset` on, one or a few together, each with the offset behind it.

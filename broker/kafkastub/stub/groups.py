@@ -161,12 +161,12 @@ def wait_group(runner: Runner, group: str, state: str, members: int | None, time
         now = state_and_size(broker.state, group)
         return now[0] == wanted[0] and (members is None or now[1] == members)
 
-    def told(broker: Broker) -> str:
+    def describe(broker: Broker) -> str:
         state, size = state_and_size(broker.state, group)
         now = "does not exist" if state == DEAD else f"is {_in_words(state, size)}"
         return f"group {group!r} {now} after {timeout:g} s, {_in_words(*wanted)} was waited for"
 
-    wait_until(runner, reached, told, timeout)
+    wait_until(runner, reached, describe, timeout)
 
 
 def wait_assigned(
@@ -183,11 +183,11 @@ def wait_assigned(
             return ["it is being loaded"]
         return unassigned(view(broker.state, group), wanted)
 
-    def told(broker: Broker) -> str:
+    def describe(broker: Broker) -> str:
         said = missing(broker) + unknown(broker.state, wanted)
         return f"group {group!r} is not assigned like that after {timeout:g} s: {'; '.join(said)}"
 
-    wait_until(runner, lambda broker: not missing(broker), told, timeout)
+    wait_until(runner, lambda broker: not missing(broker), describe, timeout)
 
 
 def _in_words(state: str, members: int | None) -> str:

@@ -128,7 +128,7 @@ def _wait_lag(runner: Runner, group: str, topic: str | None, at_most: int, timeo
     def left(broker: Broker) -> str | None:
         return behind(broker.state, group, topic, at_most)
 
-    def told(broker: Broker) -> str:
+    def describe(broker: Broker) -> str:
         return f"group {group!r} {left(broker)} after {timeout:g} s, a lag of at most {at_most} was waited for"
 
-    wait_until(runner, lambda broker: left(broker) is None, told, timeout)
+    wait_until(runner, lambda broker: left(broker) is None, describe, timeout)

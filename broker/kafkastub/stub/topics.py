@@ -16,13 +16,13 @@ def wait_topic(runner: Runner, topic: str, partitions: int | None, timeout: floa
     """Wait for a topic: `KafkaStub.wait_topic`. Raises TopicTimeout after `timeout` seconds, TypeError, ValueError."""
     _check(topic, partitions, timeout)
 
-    def told(broker: Broker) -> str:
+    def describe(broker: Broker) -> str:
         return f"topic {topic!r} {missing(broker, topic, partitions)} after {timeout:g} s"
 
     wait_until(
         runner,
         lambda broker: not missing(broker, topic, partitions),
-        told,
+        describe,
         timeout,
         lambda broker: (broker.state.topic_watchers,),
         TopicTimeout,

@@ -267,7 +267,7 @@ def _wait(runner: Runner, transactional_id: str, state: str, timeout: float) -> 
         found.append(now)
         return True
 
-    def told(broker: Broker) -> str:
+    def describe(broker: Broker) -> str:
         if broker.state.transactions.loading is not None:
             said = "is being loaded"
         else:
@@ -275,5 +275,7 @@ def _wait(runner: Runner, transactional_id: str, state: str, timeout: float) -> 
             said = "is not there (Dead)" if now is None or now.state == _DEAD else f"is {now.state}"
         return f"transactional id {transactional_id!r} {said} after {timeout:g} s, {state} was waited for"
 
-    wait_until(runner, reached, told, timeout, lambda broker: (broker.state.transactions.watchers,), TransactionTimeout)
+    wait_until(
+        runner, reached, describe, timeout, lambda broker: (broker.state.transactions.watchers,), TransactionTimeout
+    )
     return found[0]

@@ -32,7 +32,7 @@ def of_groups(broker: Broker) -> Watchers:
 def wait_until(
     runner: Runner,
     reached: Callable[[Broker], bool],
-    told: Callable[[Broker], str],
+    describe: Callable[[Broker], str],
     timeout: float,
     watchers: Callable[[Broker], Watchers] = of_groups,
     error: type[AssertionError] = GroupTimeout,
@@ -59,7 +59,7 @@ def wait_until(
             if look in some:
                 some.remove(look)
         look()
-        return "" if came.is_set() else told(broker)
+        return "" if came.is_set() else describe(broker)
 
     runner.call(begin)
     try:
@@ -82,7 +82,7 @@ def wait_until_nothing(
     def left(broker: Broker) -> str | None:
         return "is being loaded" if broker.state.groups.loading is not None else missing(broker.state)
 
-    def told(broker: Broker) -> str:
+    def describe(broker: Broker) -> str:
         return f"{whom} {left(broker) or 'is as it is to be'} after {timeout:g} s"
 
-    wait_until(runner, lambda broker: left(broker) is None, told, timeout, watchers)
+    wait_until(runner, lambda broker: left(broker) is None, describe, timeout, watchers)

@@ -116,12 +116,12 @@ def differences(
             yield str(error.args[0])
             continue
         if has(one) != tuple(sorted(places)):
-            yield f"{name} has {shown(has(one))}{role} instead of {shown(sorted(places))}"
+            yield f"{name} has {place_list(has(one))}{role} instead of {place_list(sorted(places))}"
         elif leaving(one):
-            yield f"{name} has not let go of {shown(leaving(one))}{'' if why is None else why(one)}"
+            yield f"{name} has not let go of {place_list(leaving(one))}{'' if why is None else why(one)}"
 
 
-def shown(places: Iterable[Place]) -> str:
+def place_list(places: Iterable[Place]) -> str:
     """`orders-0, orders-1`."""
     return ", ".join(f"{name}-{index}" for name, index in places) or "nothing"
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from kafkastub.state.broker_state import BrokerState
-from kafkastub.views.of_groups import Awaited, differences, shown
+from kafkastub.views.of_groups import Awaited, differences, place_list
 from kafkastub.views.streams_groups import ROLES, StreamsGroupView, StreamsMemberView, Task, view
 
 
@@ -42,7 +42,7 @@ class Wanted(Awaited):
             if found.state != "Stable":
                 return f"is {found.state}{why} with {len(found.members)} members"
             idle = set(found.tasks).difference(*(one.tasks.active for one in found.members.values()))
-            return f"is Stable, and nobody works on {shown(sorted(idle))}" if idle or not found.tasks else None
+            return f"is Stable, and nobody works on {place_list(sorted(idle))}" if idle or not found.tasks else None
         if self.status is not None and self.status != status:
             return f"lacks {f'{status}: {message}' if status else 'nothing'}, {self.status} was waited for"
         said = [one for role in ROLES for one in _differences(found, role, getattr(self, role) or {})]

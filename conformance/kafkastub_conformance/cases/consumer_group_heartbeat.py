@@ -248,11 +248,11 @@ def subscribed_anew(on: Broker) -> None:
     member.beat(subscribed_topic_names=[other.name])
     expect_that("what it keeps", member.owned, {})
 
-    def told() -> bool:
+    def has_partitions() -> bool:
         member.beat()
         return bool(member.owned)
 
-    expect_that("whether it is given the other", on.in_time(told, every=0.03), True)
+    expect_that("whether it is given the other", on.in_time(has_partitions, every=0.03), True)
     expect_that("what it has", member.owned, {other.id: [0, 1, 2]})
 
 

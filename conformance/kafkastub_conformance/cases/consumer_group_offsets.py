@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from kafkastub_conformance.broker import Broker, group_error
-from kafkastub_conformance.cases.offset_delete import delete, told
+from kafkastub_conformance.cases.offset_delete import delete, topic_result
 from kafkastub_conformance.cluster import Topic
 from kafkastub_conformance.epochs import Consumer, settle
 from kafkastub_conformance.expecting import Answer, expect, expect_that
@@ -155,7 +155,7 @@ def of_consumer_group(on: Broker) -> None:
     codes = {one.name: one.partitions[0].error_code for one in answer.topics}
     expect_that("the codes", codes, {topic.name: E.GROUP_SUBSCRIBED_TO_TOPIC, other.name: E.NONE})
     member.leave()
-    expect(delete(on, member.group, (topic, [0])), error_code=E.NONE, topics=[told(topic, (0, E.NONE))])
+    expect(delete(on, member.group, (topic, [0])), error_code=E.NONE, topics=[topic_result(topic, (0, E.NONE))])
 
 
 @case(

@@ -12,7 +12,7 @@ from kafkawire.errors import ErrorCode as E
 SOURCE = "KIP-229"
 
 
-def told(group: str, code: int) -> dict[str, Any]:
+def group_result(group: str, code: int) -> dict[str, Any]:
     return {"group_id": group, "error_code": code}
 
 
@@ -20,7 +20,7 @@ def told(group: str, code: int) -> dict[str, Any]:
 def simple(on: Broker) -> None:
     group, topic = on.group(), on.some_topic()
     on.commit(group, [(topic, 0, 1)])
-    expect(on.ask("DeleteGroups", groups_names=[group]), results=[told(group, E.NONE)])
+    expect(on.ask("DeleteGroups", groups_names=[group]), results=[group_result(group, E.NONE)])
     expect_that("the offset", on.committed(group, topic), -1)
     expect_that("the group's state", on.state(group), "Dead")
 
@@ -29,27 +29,27 @@ def simple(on: Broker) -> None:
 def empty(on: Broker) -> None:
     member = on.member()
     on.leave(member)
-    expect(on.ask("DeleteGroups", groups_names=[member.group]), results=[told(member.group, E.NONE)])
+    expect(on.ask("DeleteGroups", groups_names=[member.group]), results=[group_result(member.group, E.NONE)])
     expect_that("the group's state", on.state(member.group), "Dead")
 
 
 @case("DeleteGroups", "A group with members: NON_EMPTY_GROUP, and it lives on.", source=SOURCE, also=["JoinGroup"])
 def stable(on: Broker) -> None:
     member = on.member()
-    expect(on.ask("DeleteGroups", groups_names=[member.group]), results=[told(member.group, E.NON_EMPTY_GROUP)])
+    expect(on.ask("DeleteGroups", groups_names=[member.group]), results=[group_result(member.group, E.NON_EMPTY_GROUP)])
     expect(on.heartbeat(member), error_code=E.NONE)
 
 
 @case("DeleteGroups", "A group that rebalances: NON_EMPTY_GROUP.", source=SOURCE, also=["JoinGroup"])
 def rebalancing(on: Broker) -> None:
     member, _ = on.rebalancing()
-    expect(on.ask("DeleteGroups", groups_names=[member.group]), results=[told(member.group, E.NON_EMPTY_GROUP)])
+    expect(on.ask("DeleteGroups", groups_names=[member.group]), results=[group_result(member.group, E.NON_EMPTY_GROUP)])
 
 
 @case("DeleteGroups", "A group that does not exist: GROUP_ID_NOT_FOUND.", source=SOURCE)
 def unknown(on: Broker) -> None:
     group = on.group()
-    expect(on.ask("DeleteGroups", groups_names=[group]), results=[told(group, E.GROUP_ID_NOT_FOUND)])
+    expect(on.ask("DeleteGroups", groups_names=[group]), results=[group_result(group, E.GROUP_ID_NOT_FOUND)])
 
 
 @case("DeleteGroups", "The error message is null for groups of consumers.", source="KIP-1331", versions=(3, 3))
@@ -57,7 +57,9 @@ def no_message(on: Broker) -> None:
     group, topic = on.group(), on.some_topic()
     on.commit(group, [(topic, 0, 1)])
     for code in (E.NONE, E.GROUP_ID_NOT_FOUND):
-        expect(on.ask("DeleteGroups", groups_names=[group]), results=[{**told(group, code), "error_message": None}])
+        expect(
+            on.ask("DeleteGroups", groups_names=[group]), results=[{**group_result(group, code), "error_message": None}]
+        )
 
 
 @case("DeleteGroups", "A group deleted a second time: GROUP_ID_NOT_FOUND.", source=SOURCE, also=["OffsetCommit"])
@@ -65,7 +67,7 @@ def again(on: Broker) -> None:
     group, topic = on.group(), on.some_topic()
     on.commit(group, [(topic, 0, 1)])
     on.ask("DeleteGroups", groups_names=[group])
-    expect(on.ask("DeleteGroups", groups_names=[group]), results=[told(group, E.GROUP_ID_NOT_FOUND)])
+    expect(on.ask("DeleteGroups", groups_names=[group]), results=[group_result(group, E.GROUP_ID_NOT_FOUND)])
 
 
 @case("DeleteGroups", "A failing group does not disturb its neighbours.", source=SOURCE, also=["JoinGroup"])
@@ -74,7 +76,11 @@ def mixed(on: Broker) -> None:
     on.commit(gone, [(topic, 0, 1)])
     member = on.member()
     answer = on.ask("DeleteGroups", groups_names=[member.group, gone, nobody])
-    results = [told(member.group, E.NON_EMPTY_GROUP), told(gone, E.NONE), told(nobody, E.GROUP_ID_NOT_FOUND)]
+    results = [
+        group_result(member.group, E.NON_EMPTY_GROUP),
+        group_result(gone, E.NONE),
+        group_result(nobody, E.GROUP_ID_NOT_FOUND),
+    ]
     expect(answer, results=unordered(*results, by="group_id"))
 
 
@@ -87,7 +93,7 @@ def mixed(on: Broker) -> None:
 def named_twice(on: Broker) -> None:
     group, topic = on.group(), on.some_topic()
     on.commit(group, [(topic, 0, 1)])
-    expect(on.ask("DeleteGroups", groups_names=[group, group]), results=[told(group, E.NONE)])
+    expect(on.ask("DeleteGroups", groups_names=[group, group]), results=[group_result(group, E.NONE)])
 
 
 @case("DeleteGroups", "No groups is an empty answer.", source=SOURCE)
@@ -98,7 +104,7 @@ def nothing(on: Broker) -> None:
 @case("DeleteGroups", 'The group "" is a group like others.', source="KIP-289")
 def empty_group_id(on: Broker) -> None:
     group = on.empty_group_id()
-    expect(on.ask("DeleteGroups", groups_names=[group]), results=[told(group, E.GROUP_ID_NOT_FOUND)])
+    expect(on.ask("DeleteGroups", groups_names=[group]), results=[group_result(group, E.GROUP_ID_NOT_FOUND)])
 
 
 @case("DeleteGroups", "Who was in a deleted group is no member of it.", source=SOURCE, also=["JoinGroup", "LeaveGroup"])

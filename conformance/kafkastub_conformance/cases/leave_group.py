@@ -12,7 +12,7 @@ from kafkawire.errors import ErrorCode as E
 SOURCE = "Kafka: GroupMetadataManager.classicGroupLeave"
 
 
-def told(member: str, code: int, instance: str | None = None) -> dict[str, Any]:
+def member_result(member: str, code: int, instance: str | None = None) -> dict[str, Any]:
     return {"member_id": member, "group_instance_id": instance, "error_code": code}
 
 
@@ -29,21 +29,21 @@ def leave(on: Broker, group: str, *members: tuple[str, str | None]) -> Any:
 @case("LeaveGroup", "The last member that leaves leaves an empty group.", source=SOURCE, also=["JoinGroup"])
 def last_member(on: Broker) -> None:
     member = on.member()
-    expect(leave(on, member.group, (member.id, None)), error_code=E.NONE, members=[told(member.id, E.NONE)])
+    expect(leave(on, member.group, (member.id, None)), error_code=E.NONE, members=[member_result(member.id, E.NONE)])
     expect_that("the group's state", on.state(member.group), "Empty")
 
 
 @case("LeaveGroup", "A group that does not exist: UNKNOWN_MEMBER_ID.", source=SOURCE)
 def unknown_group(on: Broker) -> None:
     answer = leave(on, on.group(), ("nobody", None))
-    expect(answer, error_code=single(on, E.UNKNOWN_MEMBER_ID), members=[told("nobody", E.UNKNOWN_MEMBER_ID)])
+    expect(answer, error_code=single(on, E.UNKNOWN_MEMBER_ID), members=[member_result("nobody", E.UNKNOWN_MEMBER_ID)])
 
 
 @case("LeaveGroup", "An id that is no member's: UNKNOWN_MEMBER_ID.", source=SOURCE, also=["JoinGroup"])
 def unknown_member(on: Broker) -> None:
     member = on.member()
     answer = leave(on, member.group, ("nobody", None))
-    expect(answer, error_code=single(on, E.UNKNOWN_MEMBER_ID), members=[told("nobody", E.UNKNOWN_MEMBER_ID)])
+    expect(answer, error_code=single(on, E.UNKNOWN_MEMBER_ID), members=[member_result("nobody", E.UNKNOWN_MEMBER_ID)])
     expect(on.heartbeat(member), error_code=E.NONE)
 
 
@@ -57,7 +57,7 @@ def twice(on: Broker) -> None:
     member = on.member()
     leave(on, member.group, (member.id, None))
     answer = leave(on, member.group, (member.id, None))
-    expect(answer, error_code=single(on, E.UNKNOWN_MEMBER_ID), members=[told(member.id, E.UNKNOWN_MEMBER_ID)])
+    expect(answer, error_code=single(on, E.UNKNOWN_MEMBER_ID), members=[member_result(member.id, E.UNKNOWN_MEMBER_ID)])
 
 
 @case("LeaveGroup", "One of two leaves, and the other is told to rebalance.", source=SOURCE, also=["JoinGroup"])
@@ -74,10 +74,10 @@ def batch(on: Broker) -> None:
     leader, follower = on.pair()
     answer = leave(on, leader.group, (follower.id, None), ("nobody", None), (leader.id, None), (leader.id, None))
     rows = [
-        told(follower.id, E.NONE),
-        told("nobody", E.UNKNOWN_MEMBER_ID),
-        told(leader.id, E.NONE),
-        told(leader.id, E.UNKNOWN_MEMBER_ID),
+        member_result(follower.id, E.NONE),
+        member_result("nobody", E.UNKNOWN_MEMBER_ID),
+        member_result(leader.id, E.NONE),
+        member_result(leader.id, E.UNKNOWN_MEMBER_ID),
     ]
     expect(answer, error_code=E.NONE, members=rows)
     expect_that("the group's state", on.state(leader.group), "Empty")
@@ -94,7 +94,7 @@ def empty_batch(on: Broker) -> None:
 @case("LeaveGroup", "A static member is named by its instance alone.", source="KIP-345", versions=(3, 5))
 def by_instance(on: Broker) -> None:
     member = on.member(instance="one")
-    expect(leave(on, member.group, ("", "one")), error_code=E.NONE, members=[told("", E.NONE, "one")])
+    expect(leave(on, member.group, ("", "one")), error_code=E.NONE, members=[member_result("", E.NONE, "one")])
     expect_that("the group's state", on.state(member.group), "Empty")
 
 
@@ -102,7 +102,7 @@ def by_instance(on: Broker) -> None:
 def unknown_instance(on: Broker) -> None:
     member = on.member(instance="one")
     answer = leave(on, member.group, ("", "other"))
-    expect(answer, error_code=E.NONE, members=[told("", E.UNKNOWN_MEMBER_ID, "other")])
+    expect(answer, error_code=E.NONE, members=[member_result("", E.UNKNOWN_MEMBER_ID, "other")])
 
 
 @case("LeaveGroup", "A static member's old id: FENCED_INSTANCE_ID.", source="KIP-345", versions=(3, 5))
@@ -110,7 +110,7 @@ def fenced(on: Broker) -> None:
     old = on.member(instance="one")
     on.start_join(old.group, client="again", instance="one").answer()
     answer = leave(on, old.group, (old.id, "one"))
-    expect(answer, error_code=E.NONE, members=[told(old.id, E.FENCED_INSTANCE_ID, "one")])
+    expect(answer, error_code=E.NONE, members=[member_result(old.id, E.FENCED_INSTANCE_ID, "one")])
 
 
 @case("LeaveGroup", "A place that was only given out is given up.", source="KIP-394", also=["JoinGroup"])
@@ -120,9 +120,13 @@ def pending_member(on: Broker) -> None:
     body["protocol_type"] = "consumer"
     first = on.ask("JoinGroup", at=4, **body, protocols=[{"name": "range", "metadata": b""}])
     expect_that("error_code of JoinGroup", first.error_code, E.MEMBER_ID_REQUIRED)
-    expect(leave(on, group, (first.member_id, None)), error_code=E.NONE, members=[told(first.member_id, E.NONE)])
+    expect(
+        leave(on, group, (first.member_id, None)), error_code=E.NONE, members=[member_result(first.member_id, E.NONE)]
+    )
     again = leave(on, group, (first.member_id, None))
-    expect(again, error_code=single(on, E.UNKNOWN_MEMBER_ID), members=[told(first.member_id, E.UNKNOWN_MEMBER_ID)])
+    expect(
+        again, error_code=single(on, E.UNKNOWN_MEMBER_ID), members=[member_result(first.member_id, E.UNKNOWN_MEMBER_ID)]
+    )
 
 
 @case("LeaveGroup", "A join that the member has parked answers UNKNOWN_MEMBER_ID.", source=SOURCE, also=["JoinGroup"])

@@ -23,11 +23,11 @@ def longest(on: Broker) -> int:
 
 def in_any_order(topic: Topic, *rows: tuple[int, int]) -> dict[str, Any]:
     """As `told`, in whichever order."""
-    row = told(topic, *rows)
+    row = topic_result(topic, *rows)
     return row | {"partitions": unordered(*row["partitions"], by="partition_index")}
 
 
-def told(topic: Topic, *rows: tuple[int, int]) -> dict[str, Any]:
+def topic_result(topic: Topic, *rows: tuple[int, int]) -> dict[str, Any]:
     """A topic in the answer, with (partition, error code)."""
     partitions = [{"partition_index": index, "error_code": code} for index, code in rows]
     return {"name": topic.name, "topic_id": topic.id, "partitions": partitions}
@@ -53,7 +53,7 @@ def two_topics(on: Broker) -> None:
     one, other = on.topic(), on.some_topic()
     for first, second in ((other, one), (one, other)):
         answer = on.commit(on.group(), [(first, 0, 1), (second, 0, 2)])
-        expect(answer, topics=[told(first, (0, E.NONE)), told(second, (0, E.NONE))])
+        expect(answer, topics=[topic_result(first, (0, E.NONE)), topic_result(second, (0, E.NONE))])
 
 
 @case(
@@ -67,7 +67,7 @@ def order_of_partitions(on: Broker) -> None:
     group, topic = on.group(), on.some_topic()
     for rows in ((2, 0, 1), (0, 2, 1)):
         answer = on.commit(group, [(topic, index, 1) for index in rows])
-        expect(answer, topics=[told(topic, *((index, E.NONE) for index in rows))])
+        expect(answer, topics=[topic_result(topic, *((index, E.NONE) for index in rows))])
 
 
 @case(
@@ -83,7 +83,7 @@ def replaced(on: Broker) -> None:
 @case("OffsetCommit", "A member commits in its generation.", source=CLASSIC, also=["JoinGroup", "SyncGroup"])
 def member(on: Broker) -> None:
     member, topic = on.member(), on.some_topic()
-    expect(on.commit(member.group, [(topic, 1, 9)], member=member), topics=[told(topic, (1, E.NONE))])
+    expect(on.commit(member.group, [(topic, 1, 9)], member=member), topics=[topic_result(topic, (1, E.NONE))])
 
 
 @case("OffsetCommit", "Another generation than the group's: ILLEGAL_GENERATION.", source=CLASSIC, also=["JoinGroup"])
@@ -91,7 +91,7 @@ def other_generation(on: Broker) -> None:
     member, topic = on.member(), on.some_topic()
     for generation in (member.generation + 1, member.generation - 1):
         answer = on.commit(member.group, [(topic, 0, 1)], member=as_generation(member, generation))
-        expect(answer, topics=[told(topic, (0, E.ILLEGAL_GENERATION))])
+        expect(answer, topics=[topic_result(topic, (0, E.ILLEGAL_GENERATION))])
 
 
 @case("OffsetCommit", "Who is no member of a live group: UNKNOWN_MEMBER_ID.", source=CLASSIC, also=["JoinGroup"])
@@ -100,7 +100,7 @@ def unknown_member(on: Broker) -> None:
     answer = on.commit(
         member.group, [(topic, 0, 1)], member_id="nobody", generation_id_or_member_epoch=member.generation
     )
-    expect(answer, topics=[told(topic, (0, E.UNKNOWN_MEMBER_ID))])
+    expect(answer, topics=[topic_result(topic, (0, E.UNKNOWN_MEMBER_ID))])
 
 
 @case(
@@ -111,7 +111,7 @@ def unknown_member(on: Broker) -> None:
 )
 def simple_into_a_live_group(on: Broker) -> None:
     member, topic = on.member(), on.some_topic()
-    expect(on.commit(member.group, [(topic, 0, 1)]), topics=[told(topic, (0, E.UNKNOWN_MEMBER_ID))])
+    expect(on.commit(member.group, [(topic, 0, 1)]), topics=[topic_result(topic, (0, E.UNKNOWN_MEMBER_ID))])
 
 
 @case(
@@ -123,7 +123,7 @@ def simple_into_a_live_group(on: Broker) -> None:
 def simple_into_an_empty_group(on: Broker) -> None:
     member, topic = on.member(), on.some_topic()
     on.leave(member)
-    expect(on.commit(member.group, [(topic, 0, 1)]), topics=[told(topic, (0, E.NONE))])
+    expect(on.commit(member.group, [(topic, 0, 1)]), topics=[topic_result(topic, (0, E.NONE))])
 
 
 @case("OffsetCommit", "A member that has left: UNKNOWN_MEMBER_ID.", source=CLASSIC, also=["JoinGroup", "LeaveGroup"])
@@ -131,7 +131,7 @@ def member_that_left(on: Broker) -> None:
     member, topic = on.member(), on.some_topic()
     on.leave(member)
     answer = on.commit(member.group, [(topic, 0, 1)], member=member)
-    expect(answer, topics=[told(topic, (0, E.UNKNOWN_MEMBER_ID))])
+    expect(answer, topics=[topic_result(topic, (0, E.UNKNOWN_MEMBER_ID))])
 
 
 @case(
@@ -143,7 +143,7 @@ def member_that_left(on: Broker) -> None:
 def unknown_group(on: Broker) -> None:
     topic = on.some_topic()
     answer = on.commit(on.group(), [(topic, 0, 1)], member_id="nobody", generation_id_or_member_epoch=1)
-    expect(answer, topics=[told(topic, (0, E.ILLEGAL_GENERATION))])
+    expect(answer, topics=[topic_result(topic, (0, E.ILLEGAL_GENERATION))])
 
 
 @case(
@@ -157,7 +157,7 @@ def unknown_group(on: Broker) -> None:
 def unknown_group_since(on: Broker) -> None:
     topic = on.some_topic()
     answer = on.commit(on.group(), [(topic, 0, 1)], member_id="nobody", generation_id_or_member_epoch=1)
-    expect(answer, topics=[told(topic, (0, E.GROUP_ID_NOT_FOUND))])
+    expect(answer, topics=[topic_result(topic, (0, E.GROUP_ID_NOT_FOUND))])
 
 
 @case(
@@ -170,14 +170,14 @@ def awaiting_the_assignment(on: Broker) -> None:
     leader, _ = on.pair(synced=False)
     topic = on.some_topic()
     answer = on.commit(leader.group, [(topic, 0, 1)], member=leader)
-    expect(answer, topics=[told(topic, (0, E.REBALANCE_IN_PROGRESS))])
+    expect(answer, topics=[topic_result(topic, (0, E.REBALANCE_IN_PROGRESS))])
 
 
 @case("OffsetCommit", "While joins are collected the last generation commits.", source=CLASSIC, also=["JoinGroup"])
 def collecting_joins(on: Broker) -> None:
     member, _ = on.rebalancing()
     topic = on.some_topic()
-    expect(on.commit(member.group, [(topic, 0, 1)], member=member), topics=[told(topic, (0, E.NONE))])
+    expect(on.commit(member.group, [(topic, 0, 1)], member=member), topics=[topic_result(topic, (0, E.NONE))])
 
 
 @case(
@@ -191,7 +191,7 @@ def fenced(on: Broker) -> None:
     old, topic = on.member(instance="one"), on.some_topic()
     on.joined(on.start_join(old.group, client="again", instance="one"), old.group)
     answer = on.commit(old.group, [(topic, 0, 1)], member=old)
-    expect(answer, topics=[told(topic, (0, E.FENCED_INSTANCE_ID))])
+    expect(answer, topics=[topic_result(topic, (0, E.FENCED_INSTANCE_ID))])
 
 
 @case(
@@ -207,7 +207,7 @@ def missing_partitions(on: Broker) -> None:
     unknown = E.UNKNOWN_TOPIC_OR_PARTITION
     expect(
         answer,
-        topics=[told(topic, (99, unknown), (-1, unknown), (0, E.NONE)), told(missing, (0, unknown))],
+        topics=[topic_result(topic, (99, unknown), (-1, unknown), (0, E.NONE)), topic_result(missing, (0, unknown))],
     )
     expect_that("the offset of the partition that there is", on.committed(group, topic), 1)
 
@@ -220,7 +220,7 @@ def missing_partitions(on: Broker) -> None:
 def negative_partition(on: Broker) -> None:
     group, topic = on.group(), on.some_topic()
     answer = on.commit(group, [(topic, 0, 1), (topic, -1, 1)])
-    expect(answer, topics=[told(topic, (-1, E.UNKNOWN_TOPIC_OR_PARTITION), (0, E.NONE))])
+    expect(answer, topics=[topic_result(topic, (-1, E.UNKNOWN_TOPIC_OR_PARTITION), (0, E.NONE))])
 
 
 @case(
@@ -233,7 +233,7 @@ def negative_partition(on: Broker) -> None:
 def only_missing_partitions(on: Broker) -> None:
     group, missing = on.group(), Topic(on.name(), bytes(16), 0)
     answer = on.commit(group, [(missing, 0, 1)], member_id="nobody", generation_id_or_member_epoch=7)
-    expect(answer, topics=[told(missing, (0, E.UNKNOWN_TOPIC_OR_PARTITION))])
+    expect(answer, topics=[topic_result(missing, (0, E.UNKNOWN_TOPIC_OR_PARTITION))])
     expect_that("the group's state", on.state(group), "Dead")
 
 
@@ -241,7 +241,7 @@ def only_missing_partitions(on: Broker) -> None:
 def unknown_topic_id(on: Broker) -> None:
     group, topic, missing = on.group(), on.some_topic(), Topic("", b"\7" * 16, 0)
     answer = on.commit(group, [(missing, 0, 1), (topic, 0, 1)])
-    expect(answer, topics=[told(missing, (0, E.UNKNOWN_TOPIC_ID)), told(topic, (0, E.NONE))])
+    expect(answer, topics=[topic_result(missing, (0, E.UNKNOWN_TOPIC_ID)), topic_result(topic, (0, E.NONE))])
 
 
 @case(
@@ -252,7 +252,7 @@ def unknown_topic_id(on: Broker) -> None:
 )
 def metadata_at_its_limit(on: Broker) -> None:
     group, topic, limit = on.group(), on.some_topic(), longest(on)
-    expect(on.commit(group, [(topic, 0, 1)], metadata="x" * limit), topics=[told(topic, (0, E.NONE))])
+    expect(on.commit(group, [(topic, 0, 1)], metadata="x" * limit), topics=[topic_result(topic, (0, E.NONE))])
     rows = [
         {"partition_index": 1, "committed_offset": 5, "committed_metadata": "x" * (limit + 1)},
         {"partition_index": 2, "committed_offset": 6, "committed_metadata": "y"},
@@ -272,10 +272,10 @@ def metadata_at_its_limit(on: Broker) -> None:
 )
 def metadata_beyond_ascii(on: Broker) -> None:
     group, topic, limit = on.group(), on.some_topic(), longest(on)
-    expect(on.commit(group, [(topic, 0, 1)], metadata="ä" * limit), topics=[told(topic, (0, E.NONE))])
-    expect(on.commit(group, [(topic, 0, 1)], metadata="𝄞" * (limit // 2)), topics=[told(topic, (0, E.NONE))])
+    expect(on.commit(group, [(topic, 0, 1)], metadata="ä" * limit), topics=[topic_result(topic, (0, E.NONE))])
+    expect(on.commit(group, [(topic, 0, 1)], metadata="𝄞" * (limit // 2)), topics=[topic_result(topic, (0, E.NONE))])
     answer = on.commit(group, [(topic, 0, 1)], metadata="𝄞" * (limit // 2) + "xx")
-    expect(answer, topics=[told(topic, (0, E.OFFSET_METADATA_TOO_LARGE))])
+    expect(answer, topics=[topic_result(topic, (0, E.OFFSET_METADATA_TOO_LARGE))])
 
 
 @case(
@@ -295,7 +295,7 @@ def metadata_of_any_length(on: Broker) -> None:
 @case("OffsetCommit", "Null metadata is kept as an empty text.", source=LAYERED, also=["OffsetFetch"])
 def null_metadata(on: Broker) -> None:
     group, topic = on.group(), on.some_topic()
-    expect(on.commit(group, [(topic, 0, 1)], metadata=None), topics=[told(topic, (0, E.NONE))])
+    expect(on.commit(group, [(topic, 0, 1)], metadata=None), topics=[topic_result(topic, (0, E.NONE))])
     expect_that("the metadata", offsets_of(on.fetch(group, {topic: [0]}))[0].partitions[0].metadata, "")
 
 
@@ -320,7 +320,7 @@ def leader_epoch(on: Broker) -> None:
 def partition_twice(on: Broker) -> None:
     group, topic = on.group(), on.some_topic()
     answer = on.commit(group, [(topic, 0, 1), (topic, 0, 2)])
-    expect(answer, topics=[told(topic, (0, E.NONE), (0, E.NONE))])
+    expect(answer, topics=[topic_result(topic, (0, E.NONE), (0, E.NONE))])
     expect_that("the offset", on.committed(group, topic), 2)
 
 
@@ -339,14 +339,14 @@ def unusual_group_ids(on: Broker) -> None:
     topic = on.some_topic()
     for text in (" ", "a,b:c", "ü/%0A", "x" * 250):
         group = on.group(text)
-        expect(on.commit(group, [(topic, 0, 4)]), topics=[told(topic, (0, E.NONE))])
+        expect(on.commit(group, [(topic, 0, 4)]), topics=[topic_result(topic, (0, E.NONE))])
         expect_that(f"the offset of the group {group!r}", on.committed(group, topic), 4)
 
 
 @case("OffsetCommit", 'The group "" takes commits.', source="Kafka: OffsetMetadataManager", profile="kafka")
 def empty_group_id(on: Broker) -> None:
     group, topic = on.empty_group_id(), on.some_topic()
-    expect(on.commit(group, [(topic, 0, 4)]), topics=[told(topic, (0, E.NONE))])
+    expect(on.commit(group, [(topic, 0, 4)]), topics=[topic_result(topic, (0, E.NONE))])
 
 
 @case(
@@ -362,7 +362,7 @@ def empty_group_id_kips(on: Broker) -> None:
     first = kips.empty_group_commit_refused_from
     refused = first is not None and on.version >= first
     code = kips.illegal_offset_commit_code if refused else E.NONE
-    expect(on.commit(group, [(topic, 0, 4)]), topics=[told(topic, (0, code))])
+    expect(on.commit(group, [(topic, 0, 4)]), topics=[topic_result(topic, (0, code))])
 
 
 @case(
@@ -374,7 +374,7 @@ def empty_group_id_kips(on: Broker) -> None:
 )
 def own_retention(on: Broker) -> None:
     group, topic = on.group(), on.some_topic()
-    expect(on.commit(group, [(topic, 0, 4)], retention_time_ms=3_600_000), topics=[told(topic, (0, E.NONE))])
+    expect(on.commit(group, [(topic, 0, 4)], retention_time_ms=3_600_000), topics=[topic_result(topic, (0, E.NONE))])
     expect_that("the offset", on.committed(group, topic), 4)
 
 
@@ -385,7 +385,7 @@ def pipelined(on: Broker) -> None:
     rows = [[{"partition_index": 0, "committed_offset": offset}] for offset in range(40)]
     sent = [on.send("OffsetCommit", group_id=group, topics=[body | {"partitions": row}]) for row in rows]
     for pending in sent:
-        expect(pending.answer(), topics=[told(topic, (0, E.NONE))])
+        expect(pending.answer(), topics=[topic_result(topic, (0, E.NONE))])
     if "OffsetFetch" in on.cluster.advertised:
         expect_that("the offset", on.committed(group, topic), 39)
 

@@ -15,7 +15,7 @@ SOURCE = "KIP-496"
 SUBSCRIPTIONS = "KIP-496; Kafka: ClassicGroup.computeSubscribedTopics"
 
 
-def told(topic: Topic, *rows: tuple[int, int]) -> dict[str, Any]:
+def topic_result(topic: Topic, *rows: tuple[int, int]) -> dict[str, Any]:
     return {
         "name": topic.name,
         "partitions": [{"partition_index": index, "error_code": code} for index, code in rows],
@@ -40,14 +40,14 @@ def refused(on: Broker, metadata: bytes, topic: Topic) -> None:
     """An offset of a topic that the metadata subscribes to stays."""
     member = consumer(on, topic, metadata)
     answer = delete(on, member.group, (topic, [0]))
-    expect(answer, error_code=E.NONE, topics=[told(topic, (0, E.GROUP_SUBSCRIBED_TO_TOPIC))])
+    expect(answer, error_code=E.NONE, topics=[topic_result(topic, (0, E.GROUP_SUBSCRIBED_TO_TOPIC))])
     expect_that("the offset", on.committed(member.group, topic), 5)
 
 
 def allowed(on: Broker, metadata: bytes, topic: Topic) -> None:
     """An offset of a topic that the metadata does not subscribe to goes."""
     member = consumer(on, topic, metadata)
-    expect(delete(on, member.group, (topic, [0])), error_code=E.NONE, topics=[told(topic, (0, E.NONE))])
+    expect(delete(on, member.group, (topic, [0])), error_code=E.NONE, topics=[topic_result(topic, (0, E.NONE))])
     expect_that("the offset", on.committed(member.group, topic), -1)
 
 
@@ -55,7 +55,7 @@ def allowed(on: Broker, metadata: bytes, topic: Topic) -> None:
 def simple(on: Broker) -> None:
     group, topic = on.group(), on.some_topic()
     on.commit(group, [(topic, 0, 1), (topic, 1, 2)])
-    expect(delete(on, group, (topic, [0])), error_code=E.NONE, topics=[told(topic, (0, E.NONE))])
+    expect(delete(on, group, (topic, [0])), error_code=E.NONE, topics=[topic_result(topic, (0, E.NONE))])
     expect_that("the offsets", [on.committed(group, topic, index) for index in (0, 1)], [-1, 2])
 
 
@@ -63,7 +63,7 @@ def simple(on: Broker) -> None:
 def never_committed(on: Broker) -> None:
     group, topic = on.group(), on.some_topic()
     on.commit(group, [(topic, 0, 1)])
-    expect(delete(on, group, (topic, [1])), error_code=E.NONE, topics=[told(topic, (1, E.NONE))])
+    expect(delete(on, group, (topic, [1])), error_code=E.NONE, topics=[topic_result(topic, (1, E.NONE))])
 
 
 @case("OffsetDelete", "A group that does not exist: GROUP_ID_NOT_FOUND at the top.", source=SOURCE)
@@ -86,7 +86,11 @@ def missing(on: Broker) -> None:
     on.commit(group, [(topic, 0, 1)])
     answer = delete(on, group, (topic, [99, 0]), (missing, [0]))
     unknown = E.UNKNOWN_TOPIC_OR_PARTITION
-    expect(answer, error_code=E.NONE, topics=[told(topic, (99, unknown), (0, E.NONE)), told(missing, (0, unknown))])
+    expect(
+        answer,
+        error_code=E.NONE,
+        topics=[topic_result(topic, (99, unknown), (0, E.NONE)), topic_result(missing, (0, unknown))],
+    )
     expect_that("the offset", on.committed(group, topic), -1)
 
 
@@ -171,7 +175,7 @@ def mixed(on: Broker) -> None:
     member = on.member(None, mine.name)
     on.commit(member.group, [(mine, 0, 5), (other, 0, 6)], member=member)
     answer = delete(on, member.group, (mine, [0]), (other, [0]))
-    rows = [told(mine, (0, E.GROUP_SUBSCRIBED_TO_TOPIC)), told(other, (0, E.NONE))]
+    rows = [topic_result(mine, (0, E.GROUP_SUBSCRIBED_TO_TOPIC)), topic_result(other, (0, E.NONE))]
     expect(answer, error_code=E.NONE, topics=rows)
 
 
@@ -180,7 +184,7 @@ def members_gone(on: Broker) -> None:
     topic = on.some_topic()
     member = consumer(on, topic, subscription(topic.name))
     on.leave(member)
-    expect(delete(on, member.group, (topic, [0])), error_code=E.NONE, topics=[told(topic, (0, E.NONE))])
+    expect(delete(on, member.group, (topic, [0])), error_code=E.NONE, topics=[topic_result(topic, (0, E.NONE))])
     expect_that("the offset", on.committed(member.group, topic), -1)
 
 
@@ -198,4 +202,4 @@ def of_the_last_generation(on: Broker) -> None:
     on.start_join(member.group, client="second", protocols={"range": subscription(topic.name)})
     on.await_state(member.group, "PreparingRebalance")
     answer = delete(on, member.group, (topic, [0]))
-    expect(answer, error_code=E.NONE, topics=[told(topic, (0, E.GROUP_SUBSCRIBED_TO_TOPIC))])
+    expect(answer, error_code=E.NONE, topics=[topic_result(topic, (0, E.GROUP_SUBSCRIBED_TO_TOPIC))])

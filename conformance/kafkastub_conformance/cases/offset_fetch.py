@@ -13,7 +13,7 @@ from kafkawire.errors import ErrorCode as E
 SOURCE = "Kafka: OffsetMetadataManager.fetchOffsets"
 
 
-def told(topic: Topic, *rows: dict[str, Any]) -> dict[str, Any]:
+def topic_result(topic: Topic, *rows: dict[str, Any]) -> dict[str, Any]:
     """A topic in the answer."""
     return {"name": topic.name, "topic_id": topic.id, "partitions": list(rows)}
 
@@ -36,7 +36,7 @@ def expect_topics(answer: Answer, group: str, *topics: dict[str, Any]) -> None:
 def committed(on: Broker) -> None:
     group, topic = on.group(), on.some_topic()
     on.commit(group, [(topic, 0, 42)], metadata="mine")
-    expect_topics(on.fetch(group, {topic: [0]}), group, told(topic, row(0, 42, "mine")))
+    expect_topics(on.fetch(group, {topic: [0]}), group, topic_result(topic, row(0, 42, "mine")))
 
 
 @case("OffsetFetch", "Partitions are answered in the order in which they are asked for.", source=SOURCE)
@@ -44,7 +44,7 @@ def order(on: Broker) -> None:
     group, topic = on.group(), on.some_topic()
     on.commit(group, [(topic, 0, 1), (topic, 1, 2)])
     answer = on.fetch(group, {topic: [2, 1, 0]})
-    expect_topics(answer, group, told(topic, row(2, -1), row(1, 2), row(0, 1)))
+    expect_topics(answer, group, topic_result(topic, row(2, -1), row(1, 2), row(0, 1)))
 
 
 @case(
@@ -54,7 +54,7 @@ def order(on: Broker) -> None:
 )
 def unknown_group(on: Broker) -> None:
     group, topic = on.group(), on.some_topic()
-    expect_topics(on.fetch(group, {topic: [0, 1]}), group, told(topic, row(0, -1), row(1, -1)))
+    expect_topics(on.fetch(group, {topic: [0, 1]}), group, topic_result(topic, row(0, -1), row(1, -1)))
 
 
 @case(
@@ -70,7 +70,7 @@ def no_leader_epoch(on: Broker) -> None:
     expect_topics(
         on.fetch(group, {topic: [0, 1]}),
         group,
-        told(topic, row(0, 1) | {"committed_leader_epoch": -1}, row(1, -1) | {"committed_leader_epoch": -1}),
+        topic_result(topic, row(0, 1) | {"committed_leader_epoch": -1}, row(1, -1) | {"committed_leader_epoch": -1}),
     )
 
 
@@ -111,7 +111,7 @@ def no_topics(on: Broker) -> None:
 def missing_topic(on: Broker) -> None:
     group, missing, topic = on.group(), Topic(on.name(), bytes(16), 0), on.some_topic()
     answer = on.fetch(group, {missing: [0], topic: [99]})
-    expect_topics(answer, group, told(missing, row(0, -1)), told(topic, row(99, -1)))
+    expect_topics(answer, group, topic_result(missing, row(0, -1)), topic_result(topic, row(99, -1)))
 
 
 @case(
@@ -125,7 +125,7 @@ def missing_topic(on: Broker) -> None:
 def partition_twice(on: Broker) -> None:
     group, topic = on.group(), on.some_topic()
     on.commit(group, [(topic, 0, 5)])
-    expect_topics(on.fetch(group, {topic: [0, 0]}), group, told(topic, row(0, 5), row(0, 5)))
+    expect_topics(on.fetch(group, {topic: [0, 0]}), group, topic_result(topic, row(0, 5), row(0, 5)))
 
 
 @case(
@@ -165,7 +165,7 @@ def unknown_topic_id(on: Broker) -> None:
     group, topic, missing = on.group(), on.some_topic(), Topic("", b"\7" * 16, 0)
     answer = on.fetch(group, {missing: [0, 1], topic: [0]})
     unknown = [row(index, -1, code=E.UNKNOWN_TOPIC_ID) for index in (0, 1)]
-    expect_topics(answer, group, told(topic, row(0, -1)), told(missing, *unknown))
+    expect_topics(answer, group, topic_result(topic, row(0, -1)), topic_result(missing, *unknown))
 
 
 @case(
@@ -178,7 +178,7 @@ def unknown_topic_id(on: Broker) -> None:
 def stable(on: Broker) -> None:
     group, topic = on.group(), on.some_topic()
     on.commit(group, [(topic, 0, 8)])
-    expect_topics(on.fetch(group, {topic: [0]}, require_stable=True), group, told(topic, row(0, 8)))
+    expect_topics(on.fetch(group, {topic: [0]}, require_stable=True), group, topic_result(topic, row(0, 8)))
 
 
 @case(
@@ -195,20 +195,23 @@ def member_named(on: Broker) -> None:
     for identity, epoch in ((member.id, member.generation), (None, -1)):
         asked = {"group_id": member.group, "member_id": identity, "member_epoch": epoch, "topics": named}
         answer = on.ask("OffsetFetch", groups=[asked])
-        expect(answer, groups=[{"group_id": member.group, "error_code": E.NONE, "topics": [told(topic, row(0, 8))]}])
+        expect(
+            answer,
+            groups=[{"group_id": member.group, "error_code": E.NONE, "topics": [topic_result(topic, row(0, 8))]}],
+        )
 
 
 @case("OffsetFetch", 'The group "" is a group like others.', source=SOURCE)
 def empty_group_id(on: Broker) -> None:
     group, topic = on.empty_group_id(), on.some_topic()
-    expect_topics(on.fetch(group, {topic: [0]}), group, told(topic, row(0, -1)))
+    expect_topics(on.fetch(group, {topic: [0]}), group, topic_result(topic, row(0, -1)))
 
 
 @case("OffsetFetch", "Offsets of a live group are told to anybody.", source=SOURCE, also=["JoinGroup", "OffsetCommit"])
 def live_group(on: Broker) -> None:
     member, topic = on.member(), on.some_topic()
     on.commit(member.group, [(topic, 1, 3)], member=member)
-    expect_topics(on.fetch(member.group, {topic: [1]}), member.group, told(topic, row(1, 3)))
+    expect_topics(on.fetch(member.group, {topic: [1]}), member.group, topic_result(topic, row(1, 3)))
 
 
 @case(
@@ -220,7 +223,7 @@ def live_group(on: Broker) -> None:
 def extreme_offsets(on: Broker) -> None:
     group, topic = on.group(), on.some_topic()
     on.commit(group, [(topic, 0, 0), (topic, 1, 2**63 - 1)])
-    expect_topics(on.fetch(group, {topic: [0, 1]}), group, told(topic, row(0, 0), row(1, 2**63 - 1)))
+    expect_topics(on.fetch(group, {topic: [0, 1]}), group, topic_result(topic, row(0, 0), row(1, 2**63 - 1)))
 
 
 @case(
@@ -235,4 +238,4 @@ def deleted_topic(on: Broker) -> None:
     on.commit(group, [(topic, 0, 5)])
     on.ask("DeleteTopics", topics=[{"name": topic.name}], topic_names=[topic.name], timeout_ms=10000)
     on.in_time(lambda: on.committed(group, topic) == -1)
-    expect_topics(on.fetch(group, {topic: [0]}), group, told(topic, row(0, -1)))
+    expect_topics(on.fetch(group, {topic: [0]}), group, topic_result(topic, row(0, -1)))

@@ -55,7 +55,7 @@ def refused(index: int, code: int, **more: Any) -> dict[str, Any]:
     return {"index": index, "error_code": code, "base_offset": -1, "log_append_time_ms": -1, **more}
 
 
-def told(topic: Topic, *rows: dict[str, Any]) -> list[dict[str, Any]]:
+def topic_results(topic: Topic, *rows: dict[str, Any]) -> list[dict[str, Any]]:
     return [{"name": topic.name, "topic_id": topic.id, "partition_responses": list(rows)}]
 
 
@@ -69,15 +69,15 @@ def end_of(on: Broker, topic: Topic, partition: int = 0) -> int:
 @case("Produce", "Batches get consecutive offsets.", source=SOURCE)
 def offsets(on: Broker) -> None:
     topic = on.topic()
-    expect(produce(on, topic, (0, batch(b"a", b"b"))), responses=told(topic, written(0, 0)))
-    expect(produce(on, topic, (0, batch(b"c"))), responses=told(topic, written(0, 2)))
+    expect(produce(on, topic, (0, batch(b"a", b"b"))), responses=topic_results(topic, written(0, 0)))
+    expect(produce(on, topic, (0, batch(b"c"))), responses=topic_results(topic, written(0, 2)))
     expect_that("the end of the log", end_of(on, topic), 3)
 
 
 @case("Produce", "acks=1 is answered as acks=-1 is.", source=SOURCE)
 def acks_of_the_leader(on: Broker) -> None:
     topic = on.topic()
-    expect(produce(on, topic, (0, batch(b"a")), acks=1), responses=told(topic, written(0, 0)))
+    expect(produce(on, topic, (0, batch(b"a")), acks=1), responses=topic_results(topic, written(0, 0)))
 
 
 @case("Produce", "acks=0 is not answered, and written.", source="Kafka: KafkaApis.handleProduceRequest")
@@ -85,7 +85,7 @@ def no_acks(on: Broker) -> None:
     topic = on.topic()
     on.send("Produce", **body(topic, (0, batch(b"a")), acks=0))
     on.link().silent()
-    expect(produce(on, topic, (0, batch(b"b"))), responses=told(topic, written(0, 1)))
+    expect(produce(on, topic, (0, batch(b"b"))), responses=topic_results(topic, written(0, 1)))
 
 
 @case("Produce", "acks=0 that fails ends the connection.", source="Kafka: KafkaApis.handleProduceRequest")
@@ -99,7 +99,7 @@ def wrong_acks(on: Broker) -> None:
     topic = on.topic()
     for acks in (2, -2):
         answer = produce(on, topic, (0, batch(b"a")), acks=acks)
-        expect(answer, responses=told(topic, refused(0, E.INVALID_REQUIRED_ACKS)))
+        expect(answer, responses=topic_results(topic, refused(0, E.INVALID_REQUIRED_ACKS)))
     expect_that("the end of the log", end_of(on, topic), 0)
 
 
@@ -107,13 +107,13 @@ def wrong_acks(on: Broker) -> None:
 def unknown_topic(on: Broker) -> None:
     missing = Topic(on.name(), bytes(16), 0)
     answer = produce(on, missing, (0, batch(b"a")))
-    expect(answer, responses=told(missing, refused(0, E.UNKNOWN_TOPIC_OR_PARTITION)))
+    expect(answer, responses=topic_results(missing, refused(0, E.UNKNOWN_TOPIC_OR_PARTITION)))
 
 
 @case("Produce", "A topic id that nobody has: UNKNOWN_TOPIC_ID.", source="KIP-516", versions=(13, 13))
 def unknown_topic_id(on: Broker) -> None:
     missing = Topic("", b"\7" * 16, 0)
-    expect(produce(on, missing, (0, batch(b"a"))), responses=told(missing, refused(0, E.UNKNOWN_TOPIC_ID)))
+    expect(produce(on, missing, (0, batch(b"a"))), responses=topic_results(missing, refused(0, E.UNKNOWN_TOPIC_ID)))
 
 
 @case(
@@ -131,7 +131,7 @@ def wrong_crc(on: Broker) -> None:
     topic = on.topic()
     data = bytearray(batch(b"a"))
     data[-2] ^= 1
-    expect(produce(on, topic, (0, bytes(data))), responses=told(topic, refused(0, E.CORRUPT_MESSAGE)))
+    expect(produce(on, topic, (0, bytes(data))), responses=topic_results(topic, refused(0, E.CORRUPT_MESSAGE)))
     expect_that("the end of the log", end_of(on, topic), 0)
 
 
@@ -139,20 +139,20 @@ def wrong_crc(on: Broker) -> None:
 def two_batches(on: Broker) -> None:
     topic = on.topic()
     answer = produce(on, topic, (0, batch(b"a") + batch(b"b")))
-    expect(answer, responses=told(topic, refused(0, E.INVALID_RECORD)))
+    expect(answer, responses=topic_results(topic, refused(0, E.INVALID_RECORD)))
 
 
 @case("Produce", "No batch: INVALID_RECORD.", source="Kafka: ProduceRequest.validateRecords")
 def no_batch(on: Broker) -> None:
     topic = on.topic()
-    expect(produce(on, topic, (0, b"")), responses=told(topic, refused(0, E.INVALID_RECORD)))
+    expect(produce(on, topic, (0, b"")), responses=topic_results(topic, refused(0, E.INVALID_RECORD)))
 
 
 @case("Produce", "A base offset other than 0: INVALID_RECORD.", source=VALIDATED)
 def base_offset(on: Broker) -> None:
     topic = on.topic()
     answer = produce(on, topic, (0, resealed(batch(b"a"), base_offset=5)))
-    expect(answer, responses=told(topic, refused(0, E.INVALID_RECORD)))
+    expect(answer, responses=topic_results(topic, refused(0, E.INVALID_RECORD)))
 
 
 @case("Produce", "A count of records that disagrees with the last offset: INVALID_RECORD.", source=VALIDATED)
@@ -160,22 +160,22 @@ def wrong_count(on: Broker) -> None:
     topic = on.topic()
     for fields in ({"record_count": 7}, {"last_offset_delta": 7}, {"record_count": 0}):
         answer = produce(on, topic, (0, resealed(batch(b"a", b"b"), **fields)))
-        expect(answer, responses=told(topic, refused(0, E.INVALID_RECORD)))
+        expect(answer, responses=topic_results(topic, refused(0, E.INVALID_RECORD)))
 
 
 @case("Produce", "A control batch: INVALID_RECORD.", source=VALIDATED)
 def control_batch(on: Broker) -> None:
     topic = on.topic()
     answer = produce(on, topic, (0, resealed(batch(b"a"), attributes=32)))
-    expect(answer, responses=told(topic, refused(0, E.INVALID_RECORD)))
+    expect(answer, responses=topic_results(topic, refused(0, E.INVALID_RECORD)))
 
 
 @case("Produce", "A batch over max.message.bytes: MESSAGE_TOO_LARGE; just within it: written.", source=SOURCE)
 def too_large(on: Broker) -> None:
     data = batch(b"x" * 500)
     small, enough = on.topic(max_message_bytes=str(len(data) - 1)), on.topic(max_message_bytes=str(len(data)))
-    expect(produce(on, small, (0, data)), responses=told(small, refused(0, E.MESSAGE_TOO_LARGE)))
-    expect(produce(on, enough, (0, data)), responses=told(enough, written(0, 0)))
+    expect(produce(on, small, (0, data)), responses=topic_results(small, refused(0, E.MESSAGE_TOO_LARGE)))
+    expect(produce(on, enough, (0, data)), responses=topic_results(enough, written(0, 0)))
 
 
 @case(
@@ -189,8 +189,8 @@ def too_large_unpacked(on: Broker) -> None:
     topic = on.topic(max_decompressed_message_bytes="200")
     packed = batch(b"x", b"y" * 300, compression=Compression.GZIP)
     row = refused(0, E.INVALID_RECORD, record_errors=[], error_message=None)
-    expect(produce(on, topic, (0, packed)), responses=told(topic, row))
-    expect(produce(on, topic, (0, batch(b"y" * 300))), responses=told(topic, written(0, 0)))
+    expect(produce(on, topic, (0, packed)), responses=topic_results(topic, row))
+    expect(produce(on, topic, (0, batch(b"y" * 300))), responses=topic_results(topic, written(0, 0)))
 
 
 @case("Produce", "A record without a key on a compacted topic: INVALID_RECORD, naming the record.", source="KIP-467")
@@ -198,7 +198,7 @@ def keyless(on: Broker) -> None:
     topic = on.topic(cleanup_policy="compact")
     data = build_batch([NewRecord(b"k", b"a", T0), NewRecord(None, b"b", T0)])
     row = refused(0, E.INVALID_RECORD, record_errors=[{"batch_index": 1}], error_message=NOT_EMPTY)
-    expect(produce(on, topic, (0, data)), responses=told(topic, row))
+    expect(produce(on, topic, (0, data)), responses=topic_results(topic, row))
 
 
 @case("Produce", "LogAppendTime: the broker's time is in the answer.", source="KIP-32")
@@ -214,7 +214,7 @@ def codecs(on: Broker) -> None:
     topic = on.topic()
     for number, codec in enumerate((1, 2, 3, 4)):
         answer = produce(on, topic, (0, batch(b"a" * 100, compression=codec)))
-        expect(answer, responses=told(topic, written(0, number)))
+        expect(answer, responses=topic_results(topic, written(0, number)))
 
 
 def producer_id(on: Broker) -> int:
@@ -235,9 +235,9 @@ def repeated(on: Broker) -> None:
     first = batch(b"a", b"b", producer_id=producer, producer_epoch=0, base_sequence=0)
     for _ in range(2):
         answer = produce(on, topic, (0, first))
-        expect(answer, responses=told(topic, {"error_code": E.NONE, "base_offset": 0}))
+        expect(answer, responses=topic_results(topic, {"error_code": E.NONE, "base_offset": 0}))
     second = batch(b"c", producer_id=producer, producer_epoch=0, base_sequence=2)
-    expect(produce(on, topic, (0, second)), responses=told(topic, {"error_code": E.NONE, "base_offset": 2}))
+    expect(produce(on, topic, (0, second)), responses=topic_results(topic, {"error_code": E.NONE, "base_offset": 2}))
     expect_that("the end of the log", end_of(on, topic), 3)
 
 
@@ -246,7 +246,7 @@ def sequence_gap(on: Broker) -> None:
     topic, producer = on.topic(), producer_id(on)
     produce(on, topic, (0, batch(b"a", producer_id=producer, producer_epoch=0, base_sequence=0)))
     answer = produce(on, topic, (0, batch(b"a", producer_id=producer, producer_epoch=0, base_sequence=2)))
-    expect(answer, responses=told(topic, refused(0, E.OUT_OF_ORDER_SEQUENCE_NUMBER)))
+    expect(answer, responses=topic_results(topic, refused(0, E.OUT_OF_ORDER_SEQUENCE_NUMBER)))
 
 
 @case("Produce", "An old producer epoch: INVALID_PRODUCER_EPOCH.", source="KIP-360", also=["InitProducerId"])
@@ -254,7 +254,7 @@ def old_epoch(on: Broker) -> None:
     topic, producer = on.topic(), producer_id(on)
     produce(on, topic, (0, batch(b"a", producer_id=producer, producer_epoch=3, base_sequence=0)))
     answer = produce(on, topic, (0, batch(b"a", producer_id=producer, producer_epoch=2, base_sequence=1)))
-    expect(answer, responses=told(topic, refused(0, E.INVALID_PRODUCER_EPOCH)))
+    expect(answer, responses=topic_results(topic, refused(0, E.INVALID_PRODUCER_EPOCH)))
 
 
 @case("Produce", "A new epoch begins at sequence 0.", source="KIP-360", also=["InitProducerId"])
@@ -262,9 +262,9 @@ def new_epoch(on: Broker) -> None:
     topic, producer = on.topic(), producer_id(on)
     produce(on, topic, (0, batch(b"a", producer_id=producer, producer_epoch=0, base_sequence=0)))
     answer = produce(on, topic, (0, batch(b"a", producer_id=producer, producer_epoch=1, base_sequence=1)))
-    expect(answer, responses=told(topic, refused(0, E.OUT_OF_ORDER_SEQUENCE_NUMBER)))
+    expect(answer, responses=topic_results(topic, refused(0, E.OUT_OF_ORDER_SEQUENCE_NUMBER)))
     answer = produce(on, topic, (0, batch(b"a", producer_id=producer, producer_epoch=1, base_sequence=0)))
-    expect(answer, responses=told(topic, {"error_code": E.NONE, "base_offset": 1}))
+    expect(answer, responses=topic_results(topic, {"error_code": E.NONE, "base_offset": 1}))
 
 
 @case("Produce", "Pipelined batches are written in their order.", source="Kafka: SocketServer")

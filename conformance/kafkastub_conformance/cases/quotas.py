@@ -40,7 +40,7 @@ def alter(on: Broker, *entries: Row, validate_only: bool = False) -> Answer:
     return on.ask("AlterClientQuotas", entries=list(entries), validate_only=validate_only)
 
 
-def told(who: Parts, code: int = E.NONE) -> Row:
+def entity_result(who: Parts, code: int = E.NONE) -> Row:
     """A row of the answer."""
     text = NOT_EMPTY if code else None
     return {"error_code": code, "error_message": text, "entity": unordered(*parts(who), by="entity_type")}
@@ -76,16 +76,16 @@ def await_quotas(on: Broker, who: Parts, **values: float) -> None:
 def set_and_removed(on: Broker) -> None:
     who = somebody(on)
     for value in (1000.0, 2000.5):
-        expect(alter(on, change(who, request_percentage=value)), entries=[told(who)])
+        expect(alter(on, change(who, request_percentage=value)), entries=[entity_result(who)])
         await_quotas(on, who, request_percentage=value)
-    expect(alter(on, change(who, request_percentage=None)), entries=[told(who)])
+    expect(alter(on, change(who, request_percentage=None)), entries=[entity_result(who)])
     await_quotas(on, who)
 
 
 @case("AlterClientQuotas", "Several quotas of an entity; taking one away leaves the others.", source=KIP)
 def several(on: Broker) -> None:
     who = somebody(on)
-    expect(alter(on, change(who, producer_byte_rate=1000.0, consumer_byte_rate=2000.0)), entries=[told(who)])
+    expect(alter(on, change(who, producer_byte_rate=1000.0, consumer_byte_rate=2000.0)), entries=[entity_result(who)])
     await_quotas(on, who, producer_byte_rate=1000.0, consumer_byte_rate=2000.0)
     alter(on, change(who, producer_byte_rate=None))
     await_quotas(on, who, consumer_byte_rate=2000.0)
@@ -105,13 +105,13 @@ def entities(on: Broker) -> None:
 @case("AlterClientQuotas", "Taking away what is not there is no error.", source=CONTROL)
 def remove_missing(on: Broker) -> None:
     who = somebody(on)
-    expect(alter(on, change(who, producer_byte_rate=None)), entries=[told(who)])
+    expect(alter(on, change(who, producer_byte_rate=None)), entries=[entity_result(who)])
 
 
 @case("AlterClientQuotas", "A quota that there is not: INVALID_REQUEST.", source=CONTROL)
 def unknown_quota(on: Broker) -> None:
     who = somebody(on)
-    expect(alter(on, change(who, nonsense=1.0)), entries=[told(who, E.INVALID_REQUEST)])
+    expect(alter(on, change(who, nonsense=1.0)), entries=[entity_result(who, E.INVALID_REQUEST)])
 
 
 @case(
@@ -123,7 +123,7 @@ def bad_values(on: Broker) -> None:
     for value in (0.0, -1.0, 1.5):
         who = somebody(on)
         row = {"entity": parts(who), "ops": [{"key": PRODUCE, "value": value, "remove": False}]}
-        expect(alter(on, row), entries=[told(who, E.INVALID_REQUEST)])
+        expect(alter(on, row), entries=[entity_result(who, E.INVALID_REQUEST)])
         expect_that("the quotas", quotas(on, who), {})
 
 
@@ -131,7 +131,7 @@ def bad_values(on: Broker) -> None:
 def bad_entities(on: Broker) -> None:
     impossible: tuple[Parts, ...] = ({}, {"nonsense": "a"}, {"user": ""}, {"user": on.cluster.name(), "ip": "10.0.0.1"})
     for who in impossible:
-        expect(alter(on, change(who, producer_byte_rate=1.0)), entries=[told(who, E.INVALID_REQUEST)])
+        expect(alter(on, change(who, producer_byte_rate=1.0)), entries=[entity_result(who, E.INVALID_REQUEST)])
 
 
 @case("AlterClientQuotas", "A refused entity does not disturb the others.", source=CONTROL)
@@ -146,8 +146,8 @@ def neighbours(on: Broker) -> None:
 @case("AlterClientQuotas", "validate_only checks and changes nothing.", source=CONTROL)
 def validated(on: Broker) -> None:
     who = somebody(on)
-    expect(alter(on, change(who, producer_byte_rate=7.0), validate_only=True), entries=[told(who)])
-    expect(alter(on, change(who, nonsense=7.0), validate_only=True), entries=[told(who, E.INVALID_REQUEST)])
+    expect(alter(on, change(who, producer_byte_rate=7.0), validate_only=True), entries=[entity_result(who)])
+    expect(alter(on, change(who, nonsense=7.0), validate_only=True), entries=[entity_result(who, E.INVALID_REQUEST)])
     expect_that("the quotas", quotas(on, who), {})
 
 
@@ -237,5 +237,5 @@ def not_finite(on: Broker) -> None:
     who = somebody(on)
     for value in (math.inf, -math.inf, math.nan):
         answer = alter(on, change(who, **{REQUEST: value}), validate_only=True)
-        row = {**told(who, E.INVALID_REQUEST), "error_message": f"Quota {REQUEST} must be a finite number"}
+        row = {**entity_result(who, E.INVALID_REQUEST), "error_message": f"Quota {REQUEST} must be a finite number"}
         expect(answer, entries=[row])

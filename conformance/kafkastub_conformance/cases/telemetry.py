@@ -26,7 +26,7 @@ def push(on: Broker, instance: bytes, subscription: int, **more: Any) -> int:
     return int(on.ask("PushTelemetry", **body).error_code)
 
 
-def known(on: Broker) -> tuple[bytes, int]:
+def registered_instance(on: Broker) -> tuple[bytes, int]:
     """An instance that has asked for its subscriptions, and their id."""
     instance = uuid.uuid4().bytes
     return instance, subscriptions(on, instance).subscription_id
@@ -58,7 +58,7 @@ def limit(on: Broker) -> None:
     "GetTelemetrySubscriptions", "Again before the push interval has passed: THROTTLING_QUOTA_EXCEEDED.", source=SOURCE
 )
 def too_soon(on: Broker) -> None:
-    instance, _ = known(on)
+    instance, _ = registered_instance(on)
     expect(subscriptions(on, instance), error_code=E.THROTTLING_QUOTA_EXCEEDED, client_instance_id=NOBODY)
 
 
@@ -91,7 +91,7 @@ def matched(on: Broker) -> None:
     also=ALSO,
 )
 def pushed(on: Broker) -> None:
-    instance, subscription = known(on)
+    instance, subscription = registered_instance(on)
     expect_that("error_code", push(on, instance, subscription), E.NONE)
     expect_that("error_code at once again", push(on, instance, subscription), E.THROTTLING_QUOTA_EXCEEDED)
 
@@ -103,7 +103,7 @@ def pushed(on: Broker) -> None:
     also=ALSO,
 )
 def terminating(on: Broker) -> None:
-    instance, subscription = known(on)
+    instance, subscription = registered_instance(on)
     push(on, instance, subscription)
     expect_that("error_code of the last", push(on, instance, subscription, terminating=True), E.NONE)
     expect_that("error_code after it", push(on, instance, subscription, terminating=True), E.INVALID_REQUEST)
@@ -116,7 +116,7 @@ def of_nobody(on: Broker) -> None:
 
 @case("PushTelemetry", "Another subscription id: UNKNOWN_SUBSCRIPTION_ID.", source=SOURCE, also=ALSO)
 def unknown_subscription(on: Broker) -> None:
-    instance, subscription = known(on)
+    instance, subscription = registered_instance(on)
     expect_that("error_code", push(on, instance, subscription ^ 1), E.UNKNOWN_SUBSCRIPTION_ID)
 
 
@@ -129,7 +129,7 @@ def unknown_subscription(on: Broker) -> None:
     before="THROTTLING_QUOTA_EXCEEDED: ClientMetricsManager.validateGetRequest makes the exception for no error at all",
 )
 def asked_anew(on: Broker) -> None:
-    instance, subscription = known(on)
+    instance, subscription = registered_instance(on)
     push(on, instance, subscription ^ 1)
     answer = subscriptions(on, instance)
     expect(answer, error_code=E.NONE, subscription_id=subscription)
@@ -137,7 +137,7 @@ def asked_anew(on: Broker) -> None:
 
 @case("PushTelemetry", "A codec that does not exist: UNSUPPORTED_COMPRESSION_TYPE.", source=SOURCE, also=ALSO)
 def unknown_codec(on: Broker) -> None:
-    instance, subscription = known(on)
+    instance, subscription = registered_instance(on)
     code = push(on, instance, subscription, compression_type=9)
     expect_that("error_code", code, E.UNSUPPORTED_COMPRESSION_TYPE)
 
@@ -146,12 +146,12 @@ def unknown_codec(on: Broker) -> None:
 def too_large(on: Broker) -> None:
     most = on.cluster.number("telemetry.max.bytes", 1048576)
     for size, code in ((most + 1, E.TELEMETRY_TOO_LARGE), (most, E.NONE)):
-        instance, subscription = known(on)
+        instance, subscription = registered_instance(on)
         expect_that(f"error_code of {size} bytes", push(on, instance, subscription, metrics=b"x" * size), code)
 
 
 @case("PushTelemetry", "A body that is not of its codec: INVALID_RECORD.", source=SOURCE, also=ALSO)
 def wrong_codec(on: Broker) -> None:
-    instance, subscription = known(on)
+    instance, subscription = registered_instance(on)
     code = push(on, instance, subscription, compression_type=1, metrics=b"not gzip")
     expect_that("error_code", code, E.INVALID_RECORD)

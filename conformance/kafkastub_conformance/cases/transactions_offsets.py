@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kafkastub_conformance.broker import Broker, group_error, offsets_of
-from kafkastub_conformance.cases.offset_delete import delete, told
+from kafkastub_conformance.cases.offset_delete import delete, topic_result
 from kafkastub_conformance.cluster import Topic
 from kafkastub_conformance.expecting import expect, expect_that
 from kafkastub_conformance.registry import case
@@ -234,7 +234,7 @@ def delete_pending(on: Broker) -> None:
     topic, group, producer = on.some_topic(), on.group(), Producer(on)
     on.commit(group, [(topic, 0, 1)])
     producer.pending(group, (topic, 0, 5))
-    expect(delete(on, group, (topic, [0])), error_code=E.NONE, topics=[told(topic, (0, E.NONE))])
+    expect(delete(on, group, (topic, [0])), error_code=E.NONE, topics=[topic_result(topic, (0, E.NONE))])
     expect_that("the offset", on.committed(group, topic), -1)
     producer.ended(True)
     expect_that("the offset", on.committed(group, topic), -1)

@@ -7,7 +7,7 @@ from typing import Any
 from kafkastub_conformance.broker import Broker
 from kafkastub_conformance.cases.expiry import DAY_MS, retention_ms, standing
 from kafkastub_conformance.cases.fetch import fetch, only, values
-from kafkastub_conformance.cases.offset_delete import delete, told
+from kafkastub_conformance.cases.offset_delete import delete, topic_result
 from kafkastub_conformance.cluster import Topic
 from kafkastub_conformance.expecting import expect, expect_that
 from kafkastub_conformance.registry import case
@@ -148,7 +148,7 @@ def delete_only_pending(on: Broker) -> None:
     topic, group, producer = on.some_topic(), on.group(), Producer(on)
     on.commit(group, [(topic, 1, 1)])
     producer.pending(group, (topic, 0, 5))
-    expect(delete(on, group, (topic, [0])), error_code=E.NONE, topics=[told(topic, (0, E.NONE))])
+    expect(delete(on, group, (topic, [0])), error_code=E.NONE, topics=[topic_result(topic, (0, E.NONE))])
     producer.ended(True)
     expect_that("the offsets", [on.committed(group, topic, index) for index in (0, 1)], [-1, 1])
 

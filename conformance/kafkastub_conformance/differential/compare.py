@@ -42,7 +42,7 @@ class Field:
     got: Json
 
     def __str__(self) -> str:
-        return f"{self.path}: expected {shown(self.expected, self.path)}, got {shown(self.got, self.path)}"
+        return f"{self.path}: expected {value_text(self.expected, self.path)}, got {value_text(self.got, self.path)}"
 
 
 @dataclass
@@ -129,7 +129,7 @@ def _by_name(elements: list[Json], key: str) -> dict[str, Json]:
     return named if len(named) == len(elements) else {}
 
 
-def shown(value: Json, path: str = "") -> str:
+def value_text(value: Json, path: str = "") -> str:
     """A value in a line; an error code with its name."""
     if path.endswith("error_code") and (value == ABSENT or isinstance(value, int)):
         code = 0 if value == ABSENT else value

@@ -68,14 +68,14 @@ class Crowd:
         """Whether nothing waits on this connection."""
         return not self.play.stage.waits(on)
 
-    def shown(self, group: str) -> dict[str, str | None]:
+    def members_shown(self, group: str) -> dict[str, str | None]:
         """The members that the broker shows in a group: {member id: instance id}."""
         members = self.play.state.get(group, {}).get("members", ())
         return {one.get("member_id", ""): one.get("group_instance_id") for one in members}
 
     def alive(self, member: Member) -> bool:
         """Whether the broker shows the member, or has just given its id out."""
-        return member.member_id in self.shown(member.group) or member.generation < 0
+        return member.member_id in self.members_shown(member.group) or member.generation < 0
 
     def state(self, group: str) -> str:
         """The state that the broker shows of a group, "Dead" where there is none."""
@@ -87,7 +87,7 @@ class Crowd:
         Kafka makes the first member of a hash map the leader when the leader goes; with two or more to choose from we
         cannot know which.
         """
-        shown = set(self.shown(group))
+        shown = set(self.members_shown(group))
         if len(shown) <= 2 or not shown & set(members):
             return True
         return group in self.leaders and self.leaders[group] not in members
@@ -107,7 +107,7 @@ class Crowd:
             member.protocol_name = answer.get("protocol_name", "")
             member.others = [one["member_id"] for one in answer.get("members", ())]
             member.synced = False
-            if self.leaders.get(member.group) not in self.shown(member.group):
+            if self.leaders.get(member.group) not in self.members_shown(member.group):
                 self.leaders[member.group] = answer.get("leader", "")
 
     def _learn_sync(self, member: Member, answer: Json) -> None:
@@ -116,7 +116,7 @@ class Crowd:
     def _follow_leaders(self) -> None:
         """A sole member leads; a leader that is gone leaves the question open (`may_remove`)."""
         for group in self.play.scenario.groups:
-            shown = list(self.shown(group))
+            shown = list(self.members_shown(group))
             if len(shown) == 1:
                 self.leaders[group] = shown[0]
             elif self.leaders.get(group) not in shown:

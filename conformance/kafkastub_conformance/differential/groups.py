@@ -181,12 +181,14 @@ class Generator:
     def leave_many(self) -> None:
         """An administrator removes several: by member id, by instance id, some unknown."""
         group, on = self._group(), self._free(ADMINS)
-        names = self.random.sample(sorted(self.crowd.shown(group)), min(2, len(self.crowd.shown(group))))
+        names = self.random.sample(
+            sorted(self.crowd.members_shown(group)), min(2, len(self.crowd.members_shown(group)))
+        )
         if on is None or not self.crowd.may_remove(group, names):
             return
         asked: list[Json] = []
         for name in names:
-            instance = self.crowd.shown(group)[name]
+            instance = self.crowd.members_shown(group)[name]
             by_instance = instance is not None and self._chance(0.5)
             asked.append({"member_id": "" if by_instance else name, "group_instance_id": instance, "reason": "test"})
         if self._chance(0.4):
@@ -349,7 +351,7 @@ class Generator:
         return [one for one in members if self.crowd.alive(one)] if self._chance(0.92) else members
 
     def _is_awaited(self, member: Member) -> bool:
-        shown = member.member_id in self.crowd.shown(member.group)
+        shown = member.member_id in self.crowd.members_shown(member.group)
         if self.crowd.state(member.group) == "PreparingRebalance":
             return shown
         return member.generation < 0 and not shown

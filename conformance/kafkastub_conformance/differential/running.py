@@ -106,7 +106,7 @@ class Comparison:
         """The scenarios that were not the same on both, or not played."""
         return [result for result in self.results if result.bad]
 
-    def again(self, result: Result) -> str:
+    def replay_command(self, result: Result) -> str:
         """The command that plays one scenario again; empty where there is none."""
         kind, _, seed = result.name.rpartition("-")
         return f"{self.command} --kind {kind} --seed {seed} --scenarios 1" if self.command else ""

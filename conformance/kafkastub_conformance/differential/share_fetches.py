@@ -74,13 +74,13 @@ class ShareFetches(Acknowledging):
         on = self.on(member)
         body = self._who_fetches(group, member, 0) | {"max_records": -1, "topics": self._topics(dict.fromkeys(places))}
 
-        def answered(answer: Json) -> bool:
+        def is_complete(answer: Json) -> bool:
             rows = {(topic, one.get("partition_index", 0)) for topic, one in self._rows(answer)}
             return bool(answer.get("error_code")) or rows >= set(places)
 
         version = self.version("ShareFetch")
         if self.is_initialised(group, places):
-            answer = self.play.poll(on, "ShareFetch", version, body, answered)
+            answer = self.play.poll(on, "ShareFetch", version, body, is_complete)
         else:
             answer = self.play.ask(on, "ShareFetch", version, body | {"max_wait_ms": FAILING_MS}) or {}
         if not answer.get("error_code"):

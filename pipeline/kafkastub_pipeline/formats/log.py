@@ -16,7 +16,7 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStrea
 
 from kafkastub_pipeline.errors import PipelineError
 from kafkastub_pipeline.formats.columns import Columns, columns_of, ddl_of
-from kafkastub_pipeline.formats.options import Asked, asked, values_of
+from kafkastub_pipeline.formats.options import Asked, parse_options, values_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -77,7 +77,7 @@ class LogSource(DataSource):
         return cls.FORMAT
 
     def schema(self) -> str:
-        self.asked()
+        self.parsed_options()
         return ddl_of(self.columns())
 
     def columns(self) -> Columns:
@@ -88,9 +88,9 @@ class LogSource(DataSource):
         """Return the columns that the options ask for; None for all."""
         return None
 
-    def asked(self) -> Asked:
+    def parsed_options(self) -> Asked:
         """Return what the options ask for. Raise PipelineError."""
-        return asked(self.FORMAT, self.options, self.TOPIC, self.OPTION, self.MORE)
+        return parse_options(self.FORMAT, self.options, self.TOPIC, self.OPTION, self.MORE)
 
     def rows(self, raw: pa.RecordBatch, wanted: pa.Schema) -> pa.RecordBatch:
         """Decode raw records, as `decode.plain` has them, into columns of a schema."""
@@ -119,7 +119,7 @@ class _Reading:
     def __init__(self, source: LogSource, schema: StructType) -> None:
         self._source = source
         self._schema = schema
-        self._asked = source.asked()
+        self._asked = source.parsed_options()
         known = {name for name, _, _ in source.columns()}
         if unknown := [name for name in schema.fieldNames() if name not in known]:
             raise PipelineError(f"{source.FORMAT} has no column {', '.join(unknown)}: leave .schema(…) out")

@@ -24,29 +24,29 @@ class KafkaOffsets(LogSource):
     OPTION = "group"
     MORE = ("records",)
 
-    def asked(self) -> Asked:
-        found = super().asked()
+    def parsed_options(self) -> Asked:
+        found = super().parsed_options()
         records = found.more.get("records", "all")
         if records not in ("all", "offsets"):
             raise PipelineError(f"kafka_offsets: records={records!r} is refused: it must be all or offsets")
         return found
 
     def names(self) -> tuple[str, ...] | None:
-        return OF_OFFSETS if super().asked().more.get("records") == "offsets" else None
+        return OF_OFFSETS if super().parsed_options().more.get("records") == "offsets" else None
 
     def rows(self, raw: pa.RecordBatch, wanted: pa.Schema) -> pa.RecordBatch:
         import numpy as np
         import pyarrow as pa
 
         from kafkastub_pipeline.decode import Looked, decode, halves
-        from kafkastub_pipeline.formats.rows import placed, shaped, times
+        from kafkastub_pipeline.formats.rows import place_columns, shaped, times
 
         batches = []
         for part in halves(raw):
             found = decode(Looked(part))
             columns = {name: found.column(name) for name in found.schema.names}
             types = columns["record_type"].fill_null(-1).to_numpy(zero_copy_only=False)
-            columns |= _named(types, columns["tombstone"], columns["error"]) | placed(part)
+            columns |= _named(types, columns["tombstone"], columns["error"]) | place_columns(part)
             columns["commit_timestamp"] = times(columns["commit_ms"])
             columns["expire_timestamp"] = times(columns["expire_ms"])
             columns["classic"] = columns["group"]

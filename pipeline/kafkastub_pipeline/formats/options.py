@@ -52,7 +52,9 @@ class Asked:
         return found
 
 
-def asked(format_: str, options: Mapping[str, str], topic: str, owner: str, more: tuple[str, ...] = ()) -> Asked:
+def parse_options(
+    format_: str, options: Mapping[str, str], topic: str, owner: str, more: tuple[str, ...] = ()
+) -> Asked:
     """Read the options of a data source. Raise PipelineError.
 
     Args:

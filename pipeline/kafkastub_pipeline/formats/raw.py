@@ -34,9 +34,9 @@ class RawLog(LogSource):
         return _COLUMNS
 
     def rows(self, raw: pa.RecordBatch, wanted: pa.Schema) -> pa.RecordBatch:
-        from kafkastub_pipeline.formats.rows import placed, shaped
+        from kafkastub_pipeline.formats.rows import place_columns, shaped
 
-        place = placed(raw)
+        place = place_columns(raw)
         columns = {"key": raw.column("key"), "value": raw.column("value"), "timestamp": place["log_timestamp"]}
         columns |= {"partition": place["log_partition"], "offset": place["log_offset"]}
         return shaped(columns, wanted, raw.num_rows)

@@ -28,7 +28,7 @@ def shaped(columns: Mapping[str, pa.Array], wanted: pa.Schema, count: int) -> pa
     return pa.RecordBatch.from_arrays(arrays, schema=wanted)
 
 
-def placed(raw: pa.RecordBatch) -> dict[str, pa.Array]:
+def place_columns(raw: pa.RecordBatch) -> dict[str, pa.Array]:
     """Return where raw records are on the log, and when."""
     return {name: raw.column(name) for name in _PLACE} | {"log_timestamp": times(raw.column("log_ms"))}
 

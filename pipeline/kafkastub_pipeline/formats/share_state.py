@@ -25,7 +25,7 @@ class KafkaShareState(LogSource):
 
     def rows(self, raw: pa.RecordBatch, wanted: pa.Schema) -> pa.RecordBatch:
         from kafkastub_pipeline.decode.share_rows import share_row
-        from kafkastub_pipeline.formats.rows import of_dicts, placed, shaped
+        from kafkastub_pipeline.formats.rows import of_dicts, place_columns, shaped
 
         rows = list(map(share_row, raw.column("key").to_pylist(), raw.column("value").to_pylist()))
-        return shaped(of_dicts(rows, wanted, {}) | placed(raw), wanted, raw.num_rows)
+        return shaped(of_dicts(rows, wanted, {}) | place_columns(raw), wanted, raw.num_rows)

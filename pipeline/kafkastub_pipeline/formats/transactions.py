@@ -20,8 +20,8 @@ class KafkaTransactions(LogSource):
 
     def rows(self, raw: pa.RecordBatch, wanted: pa.Schema) -> pa.RecordBatch:
         from kafkastub_pipeline.decode.transactions import transaction_row
-        from kafkastub_pipeline.formats.rows import of_dicts, placed, shaped
+        from kafkastub_pipeline.formats.rows import of_dicts, place_columns, shaped
 
         rows = list(map(transaction_row, raw.column("key").to_pylist(), raw.column("value").to_pylist()))
-        columns = of_dicts(rows, wanted, {"started_at": "started_ms", "updated_at": "updated_ms"}) | placed(raw)
+        columns = of_dicts(rows, wanted, {"started_at": "started_ms", "updated_at": "updated_ms"}) | place_columns(raw)
         return shaped(columns, wanted, raw.num_rows)

@@ -76,20 +76,20 @@ def gathered(spark: SparkSession, source: str, day: date | None = None) -> Facts
         raise PipelineError(f"there are no tables in {source}; make them with `kafkastub-pipeline run --out {source}`")
     moments = [one["as_of"] for one in facts.tables if one["as_of"] is not None]
     facts.as_of, facts.moments = max(moments, default=None), len(set(moments))
-    facts.current = tables.asked("offset_current", _current)
+    facts.current = tables.ask("offset_current", _current)
     lags = tables.frame("lag")
-    facts.expiry = tables.asked("expiry_forecast", lambda frame: _expiry(frame, lags))
-    facts.whatif = tables.asked("retention_whatif", _whatif)
-    facts.lag = tables.asked("lag", _lag)
-    facts.stale = tables.asked("stale_offsets", _stale)
-    facts.timeline = tables.asked("group_timeline", _timeline)
-    facts.coverage, facts.coverage_cells = tables.asked("protocol_coverage", _coverage) or (None, 0)
-    facts.audit = tables.asked("deletion_audit", _audit)
-    facts.errors = tables.asked("decode_errors", _errors)
-    facts.shares = tables.asked("share_partitions", _shares)
-    facts.transactions = tables.asked("transactions", of_transactions)
-    facts.held = tables.asked("held_partitions", of_held)
-    facts.guarantees = tables.asked("guarantees", of_guarantees)
+    facts.expiry = tables.ask("expiry_forecast", lambda frame: _expiry(frame, lags))
+    facts.whatif = tables.ask("retention_whatif", _whatif)
+    facts.lag = tables.ask("lag", _lag)
+    facts.stale = tables.ask("stale_offsets", _stale)
+    facts.timeline = tables.ask("group_timeline", _timeline)
+    facts.coverage, facts.coverage_cells = tables.ask("protocol_coverage", _coverage) or (None, 0)
+    facts.audit = tables.ask("deletion_audit", _audit)
+    facts.errors = tables.ask("decode_errors", _errors)
+    facts.shares = tables.ask("share_partitions", _shares)
+    facts.transactions = tables.ask("transactions", of_transactions)
+    facts.held = tables.ask("held_partitions", of_held)
+    facts.guarantees = tables.ask("guarantees", of_guarantees)
     return facts
 
 
@@ -104,7 +104,7 @@ class _Tables:
         """A table, whatever its format is; None where it, or its day, is not there, or may not be."""
         return self._store.read(name) if name not in self._unclear and self._store.has(name) else None
 
-    def asked(self, name: str, question: Callable[[DataFrame], Any]) -> Any:
+    def ask(self, name: str, question: Callable[[DataFrame], Any]) -> Any:
         frame = self.frame(name)
         if frame is None:
             return None
@@ -122,7 +122,7 @@ class _Tables:
             "unix_millis(max(as_of)) as as_of",
             "unix_millis(max(complete_since)) as complete_since",
         )
-        found = self.asked(name, lambda frame: _rows(frame.selectExpr(*asked))[0])
+        found = self.ask(name, lambda frame: _rows(frame.selectExpr(*asked))[0])
         if found is not None and not found["rows"] and not self._store.keeps_empty(name):
             self._unclear.add(name)
             found = None

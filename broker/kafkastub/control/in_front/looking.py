@@ -108,7 +108,7 @@ def of_v1(hosted: HostedProxy, guarding: Guarding) -> Endpoints:
                 node=place.node_id,
                 running=place.is_open,
                 rack=racks.get(place.node_id),
-                advertised={place.listener: f"{place.told[0]}:{place.told[1]}"},
+                advertised={place.listener: f"{place.advertised[0]}:{place.advertised[1]}"},
                 leads=sum(one.leader_id == place.node_id for _, one in leaders),
             )
             for place in hosted.proxy.places

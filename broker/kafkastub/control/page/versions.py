@@ -108,7 +108,7 @@ SUBJECTS: Final[dict[str, Look]] = {
 
 def _asked(broker: Broker, apis: frozenset[str]) -> int:
     metrics = broker.observer.metrics
-    return 0 if metrics is None else metrics.asked(apis)
+    return 0 if metrics is None else metrics.request_count(apis)
 
 
 class Versions:

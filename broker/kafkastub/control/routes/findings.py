@@ -6,7 +6,7 @@ from pydantic import BaseModel, Field
 
 from kafkastub.control.endpoints import Endpoints
 from kafkastub.control.hosted import Hosted
-from kafkastub.control.routes.of_groups import known, loaded
+from kafkastub.control.routes.of_groups import existing_group, loaded
 from kafkastub.control.routes.shapes import example
 from kafkastub.control.walks import Walks
 from kafkastub.findings.finding import Finding, Level, Subject
@@ -48,7 +48,7 @@ def routes(hosted: Hosted) -> Endpoints:
 
     @router.get("/{group:path}/findings", summary="Why members of the group get no records, as far as it can be seen")
     async def list_findings(group: str) -> FindingList:
-        known(hosted, group)
+        existing_group(hosted, group)
         found = await findings_of(hosted, walks, group)
         return FindingList(group=group, findings=[GroupFinding(**one._asdict()) for one in found])
 

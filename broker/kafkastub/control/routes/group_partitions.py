@@ -14,7 +14,7 @@ from kafkastub.control.endpoints import Endpoints
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.routes.expiry_rules import why
 from kafkastub.control.routes.groups import moment
-from kafkastub.control.routes.of_groups import known
+from kafkastub.control.routes.of_groups import existing_group
 from kafkastub.control.routes.shapes import Body, Limit, Offset, example, iso
 from kafkastub.control.walks import Walks
 
@@ -76,7 +76,7 @@ def routes(hosted: Hosted) -> Endpoints:
 
     @router.get("/{group:path}/partitions", summary="Each partition that the group reads, or has an offset of")
     async def list_partitions(group: str, query: Annotated[PartitionsQuery, Query()]) -> GroupPartitions:
-        state, found = known(hosted, group)
+        state, found = existing_group(hosted, group)
         owners = owners_of(state, group)
         shown, total = _places(state, group, owners, query)
         steps = (_partition(state, found, topic, index, owners.get((topic, index))) for topic, index in shown)

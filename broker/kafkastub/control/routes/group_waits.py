@@ -60,7 +60,7 @@ def routes(hosted: Hosted) -> Endpoints:
         hosted, "group", lambda group, seconds, left: f"{group} after {seconds:g} s: {left or 'as it is to be'}"
     )
 
-    async def answered(request: Request, group: str, wanted: Awaited, seconds: float) -> GroupReached:
+    async def wait_for_group(request: Request, group: str, wanted: Awaited, seconds: float) -> GroupReached:
         state, members = state_and_size(await waits.until(request, group, wanted, seconds), group)
         return GroupReached(group=group, state=state, members=members)
 
@@ -70,12 +70,12 @@ def routes(hosted: Hosted) -> Endpoints:
             raise Problem(400, "nothing is waited for: state, members or lag is wanted")
         _check_state(query.state)
         wanted = Wanted(query.state, query.members, query.lag, query.topic)
-        return await answered(request, group, wanted, query.timeout)
+        return await wait_for_group(request, group, wanted, query.timeout)
 
     @router.post("/{group:path}/wait-assigned", summary="Once members of a group have these partitions")
     async def wait_assigned(group: str, wanted: WantedAssignment, request: Request) -> GroupReached:
         asked = {name: tuple((one.topic, one.partition) for one in some) for name, some in wanted.assignment.items()}
-        return await answered(request, group, group_waits.WantedAssignment(asked), wanted.timeout)
+        return await wait_for_group(request, group, group_waits.WantedAssignment(asked), wanted.timeout)
 
     return router
 

@@ -13,7 +13,7 @@ from kafkastub.config.durations import LAST_MS
 from kafkastub.control.endpoints import Endpoints
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.routes.expiry_rules import why
-from kafkastub.control.routes.of_groups import GroupsQuery, MemberGiven, add_end_session, done, known, loaded
+from kafkastub.control.routes.of_groups import GroupsQuery, MemberGiven, add_end_session, done, existing_group, loaded
 from kafkastub.control.routes.shapes import (
     Body,
     Names,
@@ -23,7 +23,7 @@ from kafkastub.control.routes.shapes import (
     example,
     iso,
 )
-from kafkastub.control.routes.told import Pair, Told, called, tells
+from kafkastub.control.routes.view_models import Pair, Told, called, tells
 from kafkastub.control.walks import Walks
 from kafkastub.state.groups import coordinator_of
 from kafkastub.views.groups import MemberView, hold_revocation, release_revocation, view
@@ -166,7 +166,7 @@ def routes(hosted: Hosted) -> Endpoints:
 
     @router.get("/{group:path}", summary="One group with its members and offsets")
     async def describe(group: str, query: Annotated[GroupsQuery, Query()]) -> GroupDetail:
-        state, found = known(hosted, group)
+        state, found = existing_group(hosted, group)
         offsets = [one async for one in walks.through(_offsets(state, found, query.limit))]
         return _detail(state, found, offsets)
 

@@ -115,7 +115,7 @@ def routes(hosted: Hosted) -> Endpoints:
     """The endpoints."""
     router = Endpoints()
 
-    def known(node_id: int) -> int:
+    def existing(node_id: int) -> int:
         nodes = hosted.running().state.cluster.nodes
         if node_id not in nodes:
             raise Problem(404, f"there is no node {node_id}, only {', '.join(map(str, nodes))}")
@@ -141,7 +141,7 @@ def routes(hosted: Hosted) -> Endpoints:
             yield None
 
     async def info(node_id: int) -> NodeInfo:
-        known(node_id)
+        existing(node_id)
         return next(each for each in await infos() if each.node == node_id)
 
     def advertised() -> Advertised:
@@ -156,7 +156,7 @@ def routes(hosted: Hosted) -> Endpoints:
     @router.put("/advertised", tags=["nodes"], summary="Tell clients another address from now on")
     async def advertise(body: Advertise) -> Advertised:
         if body.node is not None:
-            known(body.node)
+            existing(body.node)
         try:
             hosted.running().advertise(body.address, body.node)
         except ConfigError as error:
@@ -186,13 +186,13 @@ def routes(hosted: Hosted) -> Endpoints:
 
     @router.post("/nodes/{node_id}/stop", tags=["nodes"], summary="Stop a node: its connections end, others lead")
     async def stop(node_id: int) -> NodeInfo:
-        known(node_id)
+        existing(node_id)
         await _changed(hosted, lambda broker: broker.stop_node(node_id))
         return await info(node_id)
 
     @router.post("/nodes/{node_id}/start", tags=["nodes"], summary="Let a stopped node come back on the same ports")
     async def start(node_id: int) -> NodeInfo:
-        known(node_id)
+        existing(node_id)
         await _changed(hosted, lambda broker: broker.start_node(node_id))
         return await info(node_id)
 

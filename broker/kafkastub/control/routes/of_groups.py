@@ -80,7 +80,7 @@ def loaded(hosted: Hosted) -> BrokerState:
     return state
 
 
-def known(hosted: Hosted, group: str) -> tuple[BrokerState, Group]:
+def existing_group(hosted: Hosted, group: str) -> tuple[BrokerState, Group]:
     """The broker's state, and a group that there is. Raises Problem."""
     state = loaded(hosted)
     return state, there(state.coordinator.groups.get(group), f"group {group!r}")

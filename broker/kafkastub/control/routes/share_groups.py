@@ -24,7 +24,7 @@ from kafkastub.control.routes.of_groups import (
     there,
 )
 from kafkastub.control.routes.shapes import Body, Text, body_example, example
-from kafkastub.control.routes.told import Count, Told, called, tells
+from kafkastub.control.routes.view_models import Count, Told, called, tells
 from kafkastub.views.of_groups import AnyGroup, AnyMember
 from kafkastub.views.share_group_waits import Wanted
 from kafkastub.views.share_groups import (

@@ -25,7 +25,7 @@ from kafkastub.control.routes.of_groups import (
     there,
 )
 from kafkastub.control.routes.shapes import MOST_LISTED, Body, Names, Text, UntilRefused, body_example, example
-from kafkastub.control.routes.told import BY_KEY, Count, Pair, Told, called, tells
+from kafkastub.control.routes.view_models import BY_KEY, Count, Pair, Told, called, tells
 from kafkastub.views.of_groups import AnyGroup
 from kafkastub.views.streams_group_waits import Wanted
 from kafkastub.views.streams_groups import (

@@ -35,7 +35,7 @@ class Fencing(Watching[ConsumerGroup, MemberTimers]):
 
     def leave(self, request: ConsumerGroupHeartbeatRequest, turn: Turn) -> ConsumerGroupHeartbeatResponse:
         """A heartbeat with epoch -1, or -2: a static member that comes back. Raises errors."""
-        self.let_leave(self.context.known(request.group_id), request, turn)
+        self.let_leave(self.context.existing(request.group_id), request, turn)
         return ConsumerGroupHeartbeatResponse(member_id=request.member_id, member_epoch=request.member_epoch)
 
     def _left_for_a_while(self, member: ConsumerMember) -> ConsumerMember:

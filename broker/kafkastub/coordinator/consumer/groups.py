@@ -118,7 +118,7 @@ class ConsumerGroups(ModernGroups[ConsumerGroup, ConsumerSettings]):
         GROUP_ID_NOT_FOUND, UNKNOWN_MEMBER_ID, UNKNOWN_TOPIC_OR_PARTITION, and INVALID_REQUEST for a partition that
         two members are given.
         """
-        turn, group = Turn(broker_ms, timer_ms), self.context.known(group_id)
+        turn, group = Turn(broker_ms, timer_ms), self.context.existing(group_id)
         self.context.write(group, targets_by_hand.records(group, target, self.context.image, broker_ms), turn)
         return turn
 
@@ -127,7 +127,7 @@ class ConsumerGroups(ModernGroups[ConsumerGroup, ConsumerSettings]):
 
         Raises GROUP_ID_NOT_FOUND, UNKNOWN_MEMBER_ID.
         """
-        group = self.context.known(group_id)
+        group = self.context.existing(group_id)
         member = group.member(member_id)
         if group.held is None:
             group.held = HeldRevocations()

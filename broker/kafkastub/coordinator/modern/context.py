@@ -87,7 +87,7 @@ class ModernContext(Generic[Modern, Settings]):
         group: Any = self.groups.groups.get(group_id)
         return group if type(group) is self._kind else None
 
-    def known(self, group_id: str) -> Modern:
+    def existing(self, group_id: str) -> Modern:
         """The group. Raises GROUP_ID_NOT_FOUND."""
         group: Any = self.groups.groups.get(group_id)
         if type(group) is self._kind:

@@ -70,7 +70,7 @@ class ModernGroups(Generic[Modern, Settings]):
 
     def end_session(self, group_id: str, member_id: str, broker_ms: int, timer_ms: int) -> Turn:
         """What the end of the member's session does, at once. Raises GROUP_ID_NOT_FOUND, UNKNOWN_MEMBER_ID."""
-        turn, group = Turn(broker_ms, timer_ms), self.context.known(group_id)
+        turn, group = Turn(broker_ms, timer_ms), self.context.existing(group_id)
         self.sessions.expel(group, group.member(member_id).member_id, turn)
         return turn
 

@@ -23,7 +23,7 @@ from kafkastub.coordinator.share.group import ShareGroup
 from kafkastub.coordinator.share.member import ShareMember
 from kafkastub.coordinator.share.records import ShareGroupMetadata
 from kafkastub.coordinator.share.state_partitions import Initialization
-from kafkastub.coordinator.share.targets import compute, told
+from kafkastub.coordinator.share.targets import compute, subscribed_part
 from kafkastub.coordinator.turn import Turn
 from kafkawire.messages.share_group_heartbeat_request import ShareGroupHeartbeatRequest
 from kafkawire.messages.share_group_heartbeat_response import (
@@ -146,12 +146,12 @@ class Heartbeats(Sessions[ShareGroup, MemberTimers]):
             after = replace(
                 updated,
                 state=0,
-                assigned=told(target, names, image),
+                assigned=subscribed_part(target, names, image),
                 member_epoch=target_epoch,
                 previous_member_epoch=updated.member_epoch,
             )
         elif changed:
-            after = replace(updated, assigned=told(target, names, image))
+            after = replace(updated, assigned=subscribed_part(target, names, image))
         else:
             return updated
         if after == updated:
@@ -174,7 +174,7 @@ class Heartbeats(Sessions[ShareGroup, MemberTimers]):
 
     def leave(self, request: ShareGroupHeartbeatRequest, turn: Turn) -> Beat:
         """A heartbeat with epoch -1. Raises GROUP_ID_NOT_FOUND, UNKNOWN_MEMBER_ID."""
-        group = self.context.known(request.group_id)
+        group = self.context.existing(request.group_id)
         self.fence_one(group, group.member(request.member_id), turn)
         answer = ShareGroupHeartbeatResponse(member_id=request.member_id, member_epoch=request.member_epoch)
         return Beat(answer, None)

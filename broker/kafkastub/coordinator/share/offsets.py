@@ -124,7 +124,7 @@ def _answer(
 
 def begin_delete_offsets(context: ShareContext, request: DeleteShareGroupOffsetsRequest, turn: Turn) -> OffsetsDeletion:
     """Raises GROUP_ID_NOT_FOUND, NON_EMPTY_GROUP."""
-    group, image = context.known(request.group_id), context.image
+    group, image = context.existing(request.group_id), context.image
     _check_empty(group)
     known = group.partition_metadata
     if known is None:

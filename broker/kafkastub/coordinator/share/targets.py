@@ -51,7 +51,7 @@ def compute(
     return target.get(updated.member_id, NO_ASSIGNMENT)
 
 
-def told(target: Assignment, names: frozenset[str], image: ClusterImage) -> Partitions:
+def subscribed_part(target: Assignment, names: frozenset[str], image: ClusterImage) -> Partitions:
     """What of its target a member is told: topics to which it subscribes. Kafka: filterAssignedPartitions."""
     topic_ids = {image.topic_id(name) for name in names}
     if all(topic_id in topic_ids for topic_id in target):

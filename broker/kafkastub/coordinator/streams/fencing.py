@@ -29,7 +29,7 @@ class Fencing(Watching[StreamsGroup, MemberTimers]):
 
         Whoever asks for the shutdown of the application has asked for it, whatever comes of the rest.
         """
-        group = self.context.known(request.group_id)
+        group = self.context.existing(request.group_id)
         if request.shutdown_application:
             group.soft.ask_for_shutdown(request.member_id)
         self.let_leave(group, request, turn)

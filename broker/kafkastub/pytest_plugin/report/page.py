@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kafkastub.pytest_plugin.report.folder import BEGINNING
 from kafkastub.pytest_plugin.report.summary import summary
-from kafkastub.pytest_plugin.report.writing import Room, cut, inventory, told
+from kafkastub.pytest_plugin.report.writing import Room, cut, html_text, inventory
 
 if TYPE_CHECKING:
     from kafkastub.stub.inventory import Inventory
@@ -116,13 +116,13 @@ def _about() -> str:
 def _failure(failure: Failure, room: Room, first: int) -> str:
     """`first`: how many stubs the page has before its ones."""
     pieces = [
-        room.take(f"<h2>{told(_PHASES.get(failure.phase, failure.phase))} failed</h2>\n"),
+        room.take(f"<h2>{html_text(_PHASES.get(failure.phase, failure.phase))} failed</h2>\n"),
         room.take(f"<pre>{cut(failure.text or failure.error, min(_OF_THE_ERROR, room.left // 4))}</pre>\n"),
     ]
     for number, one in enumerate(failure.stubs):
         share = room.part(len(failure.stubs) - number)
-        why = f'<p class="note">{told(one.why)}</p>\n' if one.why else ""
-        pieces.append(share.take(f"<h2>{told(one.name[:500])}</h2>\n{why}"))
+        why = f'<p class="note">{html_text(one.why)}</p>\n' if one.why else ""
+        pieces.append(share.take(f"<h2>{html_text(one.name[:500])}</h2>\n{why}"))
         if one.found is not None:
             pieces.append(inventory(one.found, share, first + number))
     if failure.more:
@@ -134,9 +134,11 @@ def index_page(listed: Iterable[Listed]) -> str:
     """The list of all."""
     pieces = []
     for one in sorted(listed):
-        link = f'<a href="{told(one.file)}">{told(one.node_id[:500])}</a>'
-        phase = told(_PHASES.get(one.phase, one.phase))
-        pieces.append(f"<tr><td>{link}</td><td>{phase}</td><td>{told(one.error[:500])}</td><td>{one.stubs}</td></tr>\n")
+        link = f'<a href="{html_text(one.file)}">{html_text(one.node_id[:500])}</a>'
+        phase = html_text(_PHASES.get(one.phase, one.phase))
+        pieces.append(
+            f"<tr><td>{link}</td><td>{phase}</td><td>{html_text(one.error[:500])}</td><td>{one.stubs}</td></tr>\n"
+        )
     count = "1 failure" if len(pieces) == 1 else f"{len(pieces)} failures"
     what = f"{count} of tests that used a Kafka stub" if pieces else "No test that used a Kafka stub failed"
     heads = "<tr><th>test</th><th>where</th><th>error</th><th>stubs</th></tr>" if pieces else ""
@@ -152,5 +154,5 @@ def _head(title: str) -> str:
         f'{BEGINNING}<html lang="en"><head><meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{_ALLOWED}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{told(title)}</title>\n<style>{_STYLE}</style></head><body>\n"
+        f"<title>{html_text(title)}</title>\n<style>{_STYLE}</style></head><body>\n"
     )

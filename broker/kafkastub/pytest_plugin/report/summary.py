@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from kafkastub.pytest_plugin.options import FOR_TESTS, QUICK_HEARTBEATS
-from kafkastub.pytest_plugin.report.writing import anchor, cut, told
+from kafkastub.pytest_plugin.report.writing import anchor, cut, html_text
 
 if TYPE_CHECKING:
     from kafkastub.stub.inventory import Inventory, Table
@@ -31,7 +31,9 @@ def summary(failed: Sequence[tuple[str, str]], stubs: Iterable[tuple[str, Invent
         if found is not None:
             lines += [(f"{name[:100]}: {what}", text) for what, text in _of_stub(found, number)]
     return (
-        "<h2>In short</h2>\n<dl>" + "".join(f"<dt>{told(what)}</dt><dd>{text}</dd>" for what, text in lines) + "</dl>\n"
+        "<h2>In short</h2>\n<dl>"
+        + "".join(f"<dt>{html_text(what)}</dt><dd>{text}</dd>" for what, text in lines)
+        + "</dl>\n"
     )
 
 
@@ -70,4 +72,4 @@ def _faults(rules: Table, journal: Table | None) -> str:
 
 
 def _link(number: int, table: Table) -> str:
-    return f'<a href="#{told(anchor(number, table.name))}">{told(table.name)}</a>'
+    return f'<a href="#{html_text(anchor(number, table.name))}">{html_text(table.name)}</a>'

@@ -16,7 +16,7 @@ _AROUND: Final = 2_000
 """Bytes for a table's beginning and end."""
 
 
-def told(text: str) -> str:
+def html_text(text: str) -> str:
     """Text as HTML; lone surrogates, which no file can have, as their escapes."""
     return escape(text.encode(errors="backslashreplace").decode())
 
@@ -50,11 +50,12 @@ class Room:
 
 def cut(text: str, most: int) -> str:
     """A long text's beginning and end, escaped, in so many bytes at most."""
-    whole = told(text)
+    whole = html_text(text)
     if size(whole) <= most:
         return whole
     half = max(0, most // 12)  # a character takes six bytes at most: &quot;
-    return f"{told(text[:half])}\n\n… {len(text) - 2 * half} characters are left out here …\n\n{told(text[-half:])}"
+    left_out = f"… {len(text) - 2 * half} characters are left out here …"
+    return f"{html_text(text[:half])}\n\n{left_out}\n\n{html_text(text[-half:])}"
 
 
 def anchor(number: int, name: str) -> str:
@@ -66,9 +67,9 @@ def inventory(found: Inventory, room: Room, number: int = 0) -> str:
     """The stub of that number in the page: facts and tables, the first ones with more of the room."""
     pieces = []
     if found.note:
-        pieces.append(room.take(f'<p class="note">{told(found.note)}</p>\n'))
+        pieces.append(room.take(f'<p class="note">{html_text(found.note)}</p>\n'))
     if found.facts:
-        facts = "".join(f"<dt>{told(name)}</dt><dd>{told(value)}</dd>" for name, value in found.facts)
+        facts = "".join(f"<dt>{html_text(name)}</dt><dd>{html_text(value)}</dd>" for name, value in found.facts)
         pieces.append(room.take(f"<dl>{facts}</dl>\n"))
     for one in found.tables:
         pieces.append(table(one, room, anchor(number, one.name)))
@@ -78,7 +79,7 @@ def inventory(found: Inventory, room: Room, number: int = 0) -> str:
 def table(one: Table, room: Room, place: str) -> str:
     """Its heading and rows; of those for which there is no room it says how many they are."""
     if room.left < 2 * _AROUND:
-        return room.take(f'<h3 id="{place}">{told(one.name)}</h3><p>left out: this file would be too large</p>\n')
+        return room.take(f'<h3 id="{place}">{html_text(one.name)}</h3><p>left out: this file would be too large</p>\n')
     here = Room(int((room.left - _AROUND) * _SHARE))
     rows: list[str] = []
     order = range(len(one.rows))
@@ -89,9 +90,9 @@ def table(one: Table, room: Room, place: str) -> str:
         rows.append(here.take(written))
     if one.newest:
         rows.reverse()
-    heads = "".join(f"<th>{told(name)}</th>" for name in one.columns)
+    heads = "".join(f"<th>{html_text(name)}</th>" for name in one.columns)
     piece = (
-        f'<h3 id="{place}">{told(one.name)}</h3>\n{_left_out(one, len(one.rows) - len(rows))}'
+        f'<h3 id="{place}">{html_text(one.name)}</h3>\n{_left_out(one, len(one.rows) - len(rows))}'
         f'<div class="wide"><table><thead><tr>{heads}</tr></thead><tbody>\n{"".join(rows)}</tbody></table></div>\n'
     )
     return room.take(piece)
@@ -104,16 +105,16 @@ def _left_out(one: Table, for_room: int) -> str:
         said.append(f"{one.left_out} {which}" if one.left_out > 0 else f"more {which}")
     if for_room:
         said.append(f"{for_room} {which} for which there is no room in this file")
-    return f'<p class="note">left out: {told(" and ".join(said))}</p>\n' if said else ""
+    return f'<p class="note">left out: {html_text(" and ".join(said))}</p>\n' if said else ""
 
 
 def _row(cells: Sequence[str], mark: str, folded: Iterable[int]) -> str:
-    tag = f'<tr class="{told(mark)}">' if mark else "<tr>"
+    tag = f'<tr class="{html_text(mark)}">' if mark else "<tr>"
     written = (_cell(text, number in folded) for number, text in enumerate(cells))
     return f"{tag}{''.join(written)}</tr>\n"
 
 
 def _cell(text: str, folded: bool) -> str:
     if folded and len(text) > 40:
-        return f"<td><details><summary>{told(text[:36])}…</summary>{told(text)}</details></td>"
-    return f"<td>{told(text)}</td>"
+        return f"<td><details><summary>{html_text(text[:36])}…</summary>{html_text(text)}</details></td>"
+    return f"<td>{html_text(text)}</td>"

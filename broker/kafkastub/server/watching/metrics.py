@@ -225,7 +225,7 @@ class Metrics:
         for meter in self._meters.values():  # they were of several APIs
             meter.add_time(ns)
 
-    def answered(self, route: Route, response: Message, ns: int, pace: Pace) -> None:
+    def count_deferred(self, route: Route, response: Message, ns: int, pace: Pace) -> None:
         """A reply that had been deferred."""
         meter = self.meter(route)
         meter.change(response, pace)
@@ -235,7 +235,7 @@ class Metrics:
         """A request has got no reply."""
         self._unanswered.setdefault(_name(route), Counter())[_WORDS.get(became, became.name.lower())] += 1
 
-    def asked(self, apis: Container[str]) -> int:
+    def request_count(self, apis: Container[str]) -> int:
         """How often these APIs were asked, answered or not yet: cheap, for those who look again and again."""
         return sum(meter.requests for (api, _), meter in self._meters.items() if api in apis)
 

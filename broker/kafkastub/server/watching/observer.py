@@ -241,7 +241,7 @@ class Observer(Switches):
             if sent is None or reply is None:
                 self.metrics.unanswered(entry.route, became)
             else:
-                self.metrics.answered(entry.route, reply, raw[7] - raw[6], self._dispatcher.state.pace)
+                self.metrics.count_deferred(entry.route, reply, raw[7] - raw[6], self._dispatcher.state.pace)
         if self.ring is not None and entry.sequence >= 0:
             self.ring.complete(entry.sequence, raw)
 

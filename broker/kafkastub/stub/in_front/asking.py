@@ -65,10 +65,10 @@ class Asked:
         check_timeout(timeout)
         deadline, pause = time.monotonic() + timeout, _FIRST_PAUSE
         with self.client() as client:
-            while (told := found(client)) is not None:
+            while (unmet := found(client)) is not None:
                 left = deadline - time.monotonic()
                 if left <= 0:
-                    raise error(told.replace(AFTER, f" after {timeout:g} s", 1))
+                    raise error(unmet.replace(AFTER, f" after {timeout:g} s", 1))
                 time.sleep(min(pause, left))
                 pause = min(pause * 1.5, _LONGEST_PAUSE)
 
@@ -261,7 +261,7 @@ class AskedWaits:
 
         state = checked_state(group, state, members, timeout)
 
-        def told(client: Client) -> str | None:
+        def unmet(client: Client) -> str | None:
             found = _group(client, group)
             there = "Dead" if found is None else found.state
             count = 0 if found is None else len(found.members)
@@ -270,7 +270,7 @@ class AskedWaits:
             wanted = state if members is None else f"{state} with {members} members"
             return f"group {group!r} is {there} with {count} members{AFTER}, {wanted} was waited for"
 
-        self._asked.until(told, timeout, GroupTimeout)
+        self._asked.until(unmet, timeout, GroupTimeout)
 
     def assigned(self, group: str, assignment: Mapping[str, Iterable[TopicPartition]], timeout: float = 5) -> None:
         """Wait until members of a group have exactly these partitions. Raises GroupTimeout."""
@@ -278,7 +278,7 @@ class AskedWaits:
         if not wanted:
             raise ValueError("assignment={} names nobody")
 
-        def told(client: Client) -> str | None:
+        def unmet(client: Client) -> str | None:
             found = _group(client, group)
             have: dict[str, list[TopicPartition]] = {}
             for member in () if found is None else found.members:
@@ -288,7 +288,7 @@ class AskedWaits:
                 return None
             return f"group {group!r} has {have}{AFTER}, {wanted} was waited for"
 
-        self._asked.until(told, timeout, GroupTimeout)
+        self._asked.until(unmet, timeout, GroupTimeout)
 
     def quiet(self, seconds: float = 0.2, *, ignoring: Collection[str] | None = None, timeout: float = 5) -> None:
         """Wait until no requests come, as `journal.wait_quiet` does."""

@@ -17,7 +17,7 @@ _MOST: Final = 300
 _COLUMNS: Final = ("no", "broker time", "client", "request", "about", "answer", "ms", "fault", "fields", "answered")
 
 
-def asked(journal: Journal, began: datetime) -> Table:
+def requests_since(journal: Journal, began: datetime) -> Table:
     """What was asked since then, by the machine's clock: the newest of it, and what was answered."""
     part = journal.from_moment(began)
     count = len(part)

@@ -11,7 +11,7 @@ from kafkastub.printable import printable
 from kafkastub.stub.errors import StubError
 from kafkastub.stub.inventory import cluster
 from kafkastub.stub.inventory.groups import group_tables
-from kafkastub.stub.inventory.journal import asked
+from kafkastub.stub.inventory.journal import requests_since
 from kafkastub.stub.inventory.tables import Inventory, Table, cell, moment
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def taken(
     """
     try:
         broker = runner.running()
-        journal = [asked(kept.reader, began)] if kept.ring is not None else []
+        journal = [requests_since(kept.reader, began)] if kept.ring is not None else []
         return _whole(runner, broker, journal, faults, chaos)
     except StubError:
         return journal_alone(kept, began, "it was closed: its journal is all that is left")
@@ -80,7 +80,7 @@ def journal_alone(kept: KeptJournal, began: datetime, note: str) -> Inventory:
     if kept.ring is not None:
         from kafkastub.journal import Journal
 
-        journal = [asked(Journal(kept.ring, lambda work: work(), kept.topic_name), began)]
+        journal = [requests_since(Journal(kept.ring, lambda work: work(), kept.topic_name), began)]
     return Inventory(datetime.now(UTC), (), tuple(one for one in journal if one.rows), note)
 
 

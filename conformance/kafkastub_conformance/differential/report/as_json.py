@@ -56,5 +56,5 @@ def _difference(result: Result, difference: Difference, done: Comparison) -> dic
             "got": list(map(frame, difference.frames)),
         },
         "scenario": scenario_of(difference).to_json(),
-        "test": python_test(difference, done.tested, done.reference, done.again(result)),
+        "test": python_test(difference, done.tested, done.reference, done.replay_command(result)),
     }

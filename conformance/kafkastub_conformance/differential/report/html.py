@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from html import escape
 
-from kafkastub_conformance.differential.compare import Difference, shown
+from kafkastub_conformance.differential.compare import Difference, value_text
 from kafkastub_conformance.differential.report import text
 from kafkastub_conformance.differential.running import Comparison, Result, Status
 from kafkastub_conformance.differential.testcase import python_test
@@ -41,11 +41,13 @@ def _difference(result: Result, difference: Difference, done: Comparison) -> Ite
     for step in difference.scenario.steps[: difference.index + 1]:
         yield f"<li>{escape(step.title())}</li>"
     yield "</ol>"
-    yield differences((one.path, shown(one.expected, one.path), shown(one.got, one.path)) for one in difference.fields)
+    yield differences(
+        (one.path, value_text(one.expected, one.path), value_text(one.got, one.path)) for one in difference.fields
+    )
     for told, frames in (("expected", difference.step.frames), ("got", difference.frames)):
         if frames:
             yield exchange(f"frames, {told}", frames)
-    test = python_test(difference, done.tested, done.reference, done.again(result))
+    test = python_test(difference, done.tested, done.reference, done.replay_command(result))
     yield f"<details><summary>as a test</summary><pre>{escape(test)}</pre></details>"
 
 

@@ -1,4 +1,4 @@
-"""What is told of transactions: DescribeTransactions, ListTransactions, DescribeProducers; and WriteTxnMarkers."""
+"""How transactions are described: DescribeTransactions, ListTransactions, DescribeProducers; and WriteTxnMarkers."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from pydantic import Field
 
-from kafkastub.control.routes.told import Pair, Told, called, tells
+from kafkastub.control.routes.view_models import Pair, Told, called, tells
 from kafkastub.views.of_groups import AnyMember
 
 

@@ -1,4 +1,4 @@
-"""What is told of streams groups, and their offsets (KIP-1071): StreamsGroupDescribe, and requests for all groups."""
+"""How streams groups are described, and their offsets (KIP-1071): StreamsGroupDescribe, and requests for all groups."""
 
 from __future__ import annotations
 
