@@ -159,7 +159,7 @@ def test_the_root_lists_what_there_is(stub: KafkaStub, http: Http):
     assert set(told["requests"]) == {
         f"{method.upper()} {path}" for path, methods in schema["paths"].items() for method in methods
     }
-    assert told["requests"]["GET /metrics"] == "The metrics as Prometheus reads them"
+    assert told["requests"]["GET /metrics"] == "Return the metrics in Prometheus' text format"
 
 
 def test_what_is_not_there(http: Http):

@@ -59,17 +59,17 @@ when it has returned, they see all that follows from it. docs/control.md is the 
 
 
 class Error(BaseModel):
-    """What every answer with a status of 400 or more has."""
+    """The body of every answer with a status of 400 or more."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"error": "topic 'orders' does not exist"}]})
 
-    error: str = Field(description="one sentence that says what is wrong and where")
-    code: str | None = Field(None, description="the name of Kafka's error code, where it is Kafka that refuses")
+    error: str = Field(description="one sentence: what is wrong, and where")
+    code: str | None = Field(None, description="name of Kafka's error code, if the refusal is Kafka's")
 
 
 FAILURES: Final[dict[int | str, dict[str, Any]]] = {
-    "4XX": {"model": Error, "description": "It was refused"},
-    "5XX": {"model": Error, "description": "It cannot be done now"},
+    "4XX": {"model": Error, "description": "The request was refused"},
+    "5XX": {"model": Error, "description": "The request cannot be served now"},
 }
 
 

@@ -115,14 +115,16 @@ def _of_seen(seen: Seen) -> Iterator[Metric]:
     if metrics is not None:
         yield from _of_requests(metrics.apis())
         yield CounterMetricFamily(
-            "kafkastub_requests_refused", "Frames that were no request that could be served.", metrics.refused
+            "kafkastub_requests_refused",
+            "Frames that were refused: no request that the broker serves.",
+            metrics.refused,
         )
         yield CounterMetricFamily("kafkastub_received_bytes", "Bytes of requests.", metrics.bytes_in)
         yield CounterMetricFamily("kafkastub_sent_bytes", "Bytes of answers.", metrics.bytes_out)
     now, ever = seen.connections
-    yield GaugeMetricFamily("kafkastub_connections", "Connections of clients that are open.", now)
-    yield CounterMetricFamily("kafkastub_connections_accepted", "Connections of clients that ever were.", ever)
-    fired = CounterMetricFamily("kafkastub_faults_fired", "Requests that met a fault.", labels=["fault"])
+    yield GaugeMetricFamily("kafkastub_connections", "Open client connections.", now)
+    yield CounterMetricFamily("kafkastub_connections_accepted", "Client connections accepted.", ever)
+    fired = CounterMetricFamily("kafkastub_faults_fired", "Requests on which a fault rule fired.", labels=["fault"])
     for fault, times in seen.observer.faults.fired.items():
         fired.add_metric([fault], times)
     yield fired
@@ -131,13 +133,15 @@ def _of_seen(seen: Seen) -> Iterator[Metric]:
 def _of_requests(apis: list[ApiCounts]) -> Iterator[Metric]:
     requests = CounterMetricFamily("kafkastub_requests", "Requests, answered or not.", labels=["api", "version"])
     errors = CounterMetricFamily(
-        "kafkastub_request_errors", "Error codes in answers, NONE too.", labels=["api", "version", "error"]
+        "kafkastub_request_errors", "Error codes in answers, NONE included.", labels=["api", "version", "error"]
     )
     unanswered = CounterMetricFamily(
         "kafkastub_requests_unanswered", "Requests without an answer, and why.", labels=["api", "version", "outcome"]
     )
     seconds = HistogramMetricFamily(
-        "kafkastub_request_duration_seconds", "Time until the answer was on its way.", labels=["api", "version"]
+        "kafkastub_request_duration_seconds",
+        "Seconds from the request's arrival until its answer was sent.",
+        labels=["api", "version"],
     )
     for each in apis:
         labels = [each.api, "unknown" if each.version < 0 else str(each.version)]
@@ -165,12 +169,12 @@ def _of_state(broker: Broker) -> Iterator[Metric]:
     yield groups
     yield from _of_transactions(broker)
     yield from _of_share_groups(broker)
-    yield GaugeMetricFamily("kafkastub_offsets", "Committed offsets that are there.", state.coordinator.offsets.count)
+    yield GaugeMetricFamily("kafkastub_offsets", "Committed offsets.", state.coordinator.offsets.count)
     yield GaugeMetricFamily("kafkastub_topics", "Topics.", len(state.cluster.topics))
     yield GaugeMetricFamily(
-        "kafkastub_nodes_running", "Nodes that serve.", sum(node.alive for node in state.cluster.nodes.values())
+        "kafkastub_nodes_running", "Running nodes.", sum(node.alive for node in state.cluster.nodes.values())
     )
-    yield GaugeMetricFamily("kafkastub_clock_seconds", "Broker time, Unix seconds.", clock.broker_ms() / 1000)
+    yield GaugeMetricFamily("kafkastub_clock_seconds", "Broker time in Unix seconds.", clock.broker_ms() / 1000)
     yield GaugeMetricFamily("kafkastub_clock_frozen", "1 while broker time stands still.", int(clock.frozen))
 
 
@@ -187,17 +191,17 @@ def _of_transactions(broker: Broker) -> Iterator[Metric]:
     for name, count in sorted(states.items()):
         ids.add_metric([name], count)
     yield ids
-    ended = CounterMetricFamily("kafkastub_transactions_ended", "Transactions that are complete.", labels=["result"])
+    ended = CounterMetricFamily("kafkastub_transactions_ended", "Completed transactions.", labels=["result"])
     ended.add_metric(["committed"], committed)
     ended.add_metric(["aborted"], aborted)
     yield ended
     yield CounterMetricFamily(
         "kafkastub_transactions_timed_out",
-        "Transactions aborted because their timeout was over, or because a test asked for it.",
+        "Transactions aborted by their timeout or by a test.",
         timed_out,
     )
     yield GaugeMetricFamily(
-        "kafkastub_transaction_markers", "Partitions that a marker is under way to, or held from.", under_way
+        "kafkastub_transaction_markers", "Partitions to which a marker is being written, or is held.", under_way
     )
 
 
@@ -211,12 +215,12 @@ def _of_share_groups(broker: Broker) -> Iterator[Metric]:
         partitions, in_flight = len(manager.partitions), manager.in_flight()
         letters["written"] = manager.dead_letters.written
         letters["failed"] = manager.dead_letters.failed
-    said = CounterMetricFamily("kafkastub_share_acknowledged", "Records that were acknowledged.", labels=["type"])
+    said = CounterMetricFamily("kafkastub_share_acknowledged", "Acknowledged records.", labels=["type"])
     for code, name in enumerate(_ACKNOWLEDGE_TYPES):
         said.add_metric([name], acknowledged[code])
     yield said
     yield GaugeMetricFamily("kafkastub_share_sessions", "Share sessions of members.", sessions)
-    yield GaugeMetricFamily("kafkastub_share_partitions", "Share partitions that are in memory.", partitions)
+    yield GaugeMetricFamily("kafkastub_share_partitions", "Share partitions in memory.", partitions)
     yield GaugeMetricFamily(
         "kafkastub_share_records_in_flight", "Records between the start and the end of share partitions.", in_flight
     )

@@ -30,7 +30,7 @@ Whatever goes wrong is told as `{"error": "one sentence"}`. docs/launcher.md is 
 
 
 class StubInfo(BaseModel):
-    """A stub that runs."""
+    """A running stub."""
 
     model_config = example(
         id="stub-1", name="an order is shipped once", bootstrap_servers="127.0.0.1:40123",
@@ -39,28 +39,28 @@ class StubInfo(BaseModel):
     )  # fmt: skip
 
     id: str
-    name: str | None = Field(description="as it was given")
+    name: str | None = Field(description="the name that was given")
     bootstrap_servers: str = Field(description="for a client's bootstrap.servers")
     listeners: dict[str, str] = Field(description="bootstrap servers by listener")
     control_url: str = Field(description="http://HOST:PORT of its control port (docs/control.md)")
-    control_token: str = Field(description="what changes there need: the header `Authorization: Bearer TOKEN`")
-    registry_url: str | None = Field(description="http://HOST:PORT of its schema registry; null: it has none")
-    ca_file: str | None = Field(
-        description="path of the certificate that clients with TLS trust; null: no listener has it"
+    control_token: str = Field(
+        description="token for changes at the control port: the header `Authorization: Bearer TOKEN`"
     )
-    started_in_ms: float = Field(description="how long its start took")
+    registry_url: str | None = Field(description="http://HOST:PORT of its schema registry; null for none")
+    ca_file: str | None = Field(description="path of the CA certificate for clients; null if no listener uses TLS")
+    started_in_ms: float = Field(description="milliseconds that its start took")
 
 
 class StubList(BaseModel):
-    """The stubs that run, in the order in which they were started."""
+    """Running stubs in the order of their start."""
 
     stubs: list[StubInfo]
     total: int
-    most: int = Field(description="how many may run at a time")
+    most: int = Field(description="maximum number of stubs at a time")
 
 
 class Ended(BaseModel):
-    """The stub that is gone, with its ports."""
+    """The stub that was stopped, with its ports."""
 
     model_config = example(id="stub-1")
 
@@ -74,7 +74,7 @@ class LauncherHealth(BaseModel):
 
     status: str = Field(description="healthy")
     version: str
-    stubs: int = Field(description="how many run")
+    stubs: int = Field(description="number of running stubs")
 
 
 class LauncherKeys(Keys):
@@ -101,20 +101,20 @@ def make_app(stubs: Stubs) -> Serving:
 def _of_stubs(stubs: Stubs) -> Endpoints:
     router = Endpoints(prefix="/v1/stubs", tags=["stubs"])
 
-    @router.get("", summary="The stubs that run")
+    @router.get("", summary="List the running stubs")
     async def list_stubs() -> StubList:
         found = stubs.all()
         return StubList(stubs=[_info(one) for one in found], total=len(found), most=stubs.most)
 
-    @router.post("", status_code=201, summary="Start a stub; it answers when this returns")
+    @router.post("", status_code=201, summary="Start a stub; it serves when this returns")
     async def start(options: Annotated[StubOptions | None, Body()] = None) -> StubInfo:
         return _info(await stubs.start(options or StubOptions.model_validate({})))
 
-    @router.get("/{stub_id}", summary="One stub")
+    @router.get("/{stub_id}", summary="Return a stub")
     async def show(stub_id: str) -> StubInfo:
         return _info(stubs.find(stub_id))
 
-    @router.delete("/{stub_id}", summary="End a stub; its ports are free when this returns")
+    @router.delete("/{stub_id}", summary="Stop a stub; its ports are free when this returns")
     async def end(stub_id: str) -> Ended:
         await stubs.end(stub_id)
         return Ended(id=stub_id)
@@ -125,7 +125,7 @@ def _of_stubs(stubs: Stubs) -> Endpoints:
 def _of_health(stubs: Stubs) -> Endpoints:
     router = Endpoints(tags=["health"])
 
-    @router.get(HEALTH, summary="200 as long as stubs can be started")
+    @router.get(HEALTH, summary="Report 200 while stubs can be started")
     async def health() -> LauncherHealth:
         return LauncherHealth(status="healthy", version=__version__, stubs=len(stubs))
 

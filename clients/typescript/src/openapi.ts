@@ -11,7 +11,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What there is; for a browser, the page */
+        /** List the requests; a browser gets the page */
         get: operations["index"];
         put?: never;
         post?: never;
@@ -28,7 +28,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** 200 once the port answers and the topics that were asked for are there */
+        /** Report 200 when the broker serves and the given topics exist */
         get: operations["health"];
         put?: never;
         post?: never;
@@ -45,7 +45,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The metrics as Prometheus reads them */
+        /** Return the metrics in Prometheus' text format */
         get: operations["metrics"];
         put?: never;
         post?: never;
@@ -62,12 +62,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The entries, and who is asked */
+        /** List ACL entries, with the authorizer's settings */
         get: operations["acls_list"];
         put?: never;
-        /** Add an entry; one that is there already is no error */
+        /** Add an ACL entry; an entry that exists is not an error */
         post: operations["acls_add"];
-        /** Remove the entries that fit; without filters all */
+        /** Remove the matching ACL entries; all of them without a filter */
         delete: operations["acls_remove"];
         options?: never;
         head?: never;
@@ -81,7 +81,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Whether a principal may do something, and the entries about it */
+        /** Report whether a principal may do an operation, and the entries that decide it */
         get: operations["acls_access"];
         put?: never;
         post?: never;
@@ -98,9 +98,9 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What clients are told to connect to */
+        /** Return the advertised addresses */
         get: operations["advertised_show"];
-        /** Tell clients another address from now on */
+        /** Change the advertised address */
         put: operations["advertised_advertise"];
         post?: never;
         delete?: never;
@@ -116,12 +116,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The seed, and what it has done */
+        /** Return the seed, and what chaos has done */
         get: operations["chaos_show"];
-        /** From now on requests meet what the seed decides, or the acts; another one is over */
+        /** Start chaos from a seed, a scenario or a list of acts; it replaces the previous one */
         put: operations["chaos_start"];
         post?: never;
-        /** From now on requests meet nothing of it; nodes that it has stopped come back */
+        /** Stop chaos and start the nodes that it stopped */
         delete: operations["chaos_stop"];
         options?: never;
         head?: never;
@@ -135,7 +135,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What the application did to its records, as far as the journal shows it */
+        /** Check guarantees: which records were lost, duplicated or reordered, as the journal shows */
         get: operations["check"];
         put?: never;
         post?: never;
@@ -152,7 +152,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Broker time */
+        /** Return broker time */
         get: operations["clock_show"];
         put?: never;
         post?: never;
@@ -171,7 +171,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Move broker time forward; whatever falls due has happened afterwards */
+        /** Move broker time forward, and do everything that becomes due */
         post: operations["clock_advance"];
         delete?: never;
         options?: never;
@@ -186,7 +186,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What would be gone if broker time went on so far, the next first */
+        /** List what expires if broker time moves forward, the earliest first */
         get: operations["clock_forecast"];
         put?: never;
         post?: never;
@@ -205,7 +205,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Let broker time stand still */
+        /** Stop broker time */
         post: operations["clock_freeze"];
         delete?: never;
         options?: never;
@@ -222,7 +222,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Make it a point in time; back only on a broker without groups and records */
+        /** Set broker time; it can go back only on a broker without groups and records */
         post: operations["clock_set"];
         delete?: never;
         options?: never;
@@ -239,7 +239,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Let broker time go on from where it stands */
+        /** Let broker time run again from where it stopped */
         post: operations["clock_unfreeze"];
         delete?: never;
         options?: never;
@@ -254,7 +254,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The broker's configuration */
+        /** Return the broker's configuration */
         get: operations["config"];
         put?: never;
         post?: never;
@@ -271,7 +271,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The configuration of the broker, or of a topic, with its sources */
+        /** Return the configuration of the broker or of a topic, with the source of each value */
         get: operations["configs"];
         put?: never;
         post?: never;
@@ -290,7 +290,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Let a running node coordinate a group or transactional id, and others */
+        /** Move the coordinator of a group or transactional id to a running node */
         post: operations["coordinators_coordinate"];
         delete?: never;
         options?: never;
@@ -305,7 +305,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Which subjects have changed, as server-sent events, four times a second at most */
+        /** Stream the subjects that have changed, as server-sent events, at most four times a second */
         get: operations["events"];
         put?: never;
         post?: never;
@@ -322,12 +322,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The rules that are there */
+        /** List the fault rules */
         get: operations["faults_list"];
         put?: never;
-        /** Add a rule */
+        /** Add a fault rule */
         post: operations["faults_add"];
-        /** Remove all rules */
+        /** Remove all fault rules */
         delete: operations["faults_clear"];
         options?: never;
         head?: never;
@@ -341,11 +341,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One rule */
+        /** Return a fault rule */
         get: operations["faults_show"];
         put?: never;
         post?: never;
-        /** Remove a rule */
+        /** Remove a fault rule */
         delete: operations["faults_remove"];
         options?: never;
         head?: never;
@@ -361,7 +361,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Let requests go that a rule with `hold` keeps */
+        /** Release requests that a rule with `hold` keeps */
         post: operations["faults_release"];
         delete?: never;
         options?: never;
@@ -376,7 +376,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The rule, once so many requests have met it, or are held; 408 if that is not in time */
+        /** Wait until a rule has fired, or holds, a number of requests; 408 after the timeout */
         get: operations["faults_wait"];
         put?: never;
         post?: never;
@@ -393,7 +393,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** All groups */
+        /** List groups */
         get: operations["groups_list"];
         put?: never;
         post?: never;
@@ -412,7 +412,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Sweep for expired offsets now */
+        /** Delete expired offsets now */
         post: operations["groups_expire"];
         delete?: never;
         options?: never;
@@ -427,11 +427,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One group with its members and offsets */
+        /** Return a group with its members and offsets */
         get: operations["groups_describe"];
         put?: never;
         post?: never;
-        /** Delete a group without members, and its offsets */
+        /** Delete a group without members, with its offsets */
         delete: operations["groups_delete"];
         options?: never;
         head?: never;
@@ -447,7 +447,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Do at once what the end of a member's session does */
+        /** End a member's session now */
         post: operations["groups_end"];
         delete?: never;
         options?: never;
@@ -462,7 +462,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Why members of the group get no records, as far as it can be seen */
+        /** Explain why members of the group receive no records, as far as the broker can see */
         get: operations["groups_list_findings"];
         put?: never;
         post?: never;
@@ -481,7 +481,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** What a member lets go of does not count from now on */
+        /** Hold the revocations of a member: partitions that it gives up stay its own */
         post: operations["groups_hold"];
         delete?: never;
         options?: never;
@@ -496,7 +496,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Each partition that the group reads, or has an offset of */
+        /** List the partitions that the group reads or has a committed offset for */
         get: operations["groups_list_partitions"];
         put?: never;
         post?: never;
@@ -515,7 +515,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** What it lets go of counts again */
+        /** Release the held revocations of a member */
         post: operations["groups_release"];
         delete?: never;
         options?: never;
@@ -531,7 +531,7 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Let the target assignment be this, with a new epoch */
+        /** Set the target assignment, with a new epoch */
         put: operations["groups_set_target"];
         post?: never;
         delete?: never;
@@ -547,7 +547,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Once a group is in a state, has so many members, or its lag is so small */
+        /** Wait until a group has a state, a number of members, or a small enough lag */
         get: operations["groups_wait"];
         put?: never;
         post?: never;
@@ -566,7 +566,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Once members of a group have these partitions */
+        /** Wait until members of a group have exactly these partitions */
         post: operations["groups_wait_assigned"];
         delete?: never;
         options?: never;
@@ -581,10 +581,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Open transactions that no coordinator is going to end */
+        /** List open transactions that no coordinator will end */
         get: operations["hanging_transactions_list"];
         put?: never;
-        /** Make one: a record of a producer that nobody knows */
+        /** Create a hanging transaction: a record of a producer that no coordinator knows */
         post: operations["hanging_transactions_hang"];
         delete?: never;
         options?: never;
@@ -601,7 +601,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** End one with an abort marker, as an administrator does */
+        /** Abort a hanging transaction by writing an abort marker, as an administrator does */
         post: operations["hanging_transactions_end"];
         delete?: never;
         options?: never;
@@ -616,7 +616,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** All that is held: requests, markers, acknowledgements, revocations */
+        /** List everything that is held: requests, markers, acknowledgements, revocations */
         get: operations["holds_list"];
         put?: never;
         post?: never;
@@ -633,11 +633,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Entries: the newest, or with `since` the oldest from there on */
+        /** Return the newest entries, or with `since` the oldest from there on */
         get: operations["journal_query"];
         put?: never;
         post?: never;
-        /** Forget what is there; sequence numbers go on */
+        /** Clear the journal; sequence numbers continue */
         delete: operations["journal_clear"];
         options?: never;
         head?: never;
@@ -651,7 +651,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** All entries as a file, of the schema of docs/journal.md */
+        /** Export all entries as a file, in the schema of docs/journal.md */
         get: operations["journal_export"];
         put?: never;
         post?: never;
@@ -668,7 +668,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Entries from now on, one JSON object a line, each when it is answered; ends when the reader goes */
+        /** Stream new entries as JSON lines, each when it is answered, until the client disconnects */
         get: operations["journal_follow"];
         put?: never;
         post?: never;
@@ -685,7 +685,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The first answered request that matches, once it is there; 408 if it is not in time */
+        /** Wait for an answered request that matches, and return the first; 408 after the timeout */
         get: operations["journal_wait"];
         put?: never;
         post?: never;
@@ -702,7 +702,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Once nothing was asked for so long, but what clients always ask */
+        /** Wait until clients have sent nothing for a while, except what they send all the time */
         get: operations["journal_wait_quiet"];
         put?: never;
         post?: never;
@@ -719,7 +719,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One entry, field by field beside its bytes */
+        /** Return an entry field by field, with its bytes */
         get: operations["journal_decode"];
         put?: never;
         post?: never;
@@ -738,7 +738,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Let a running node lead a partition */
+        /** Move the leader of a partition to a running node */
         post: operations["leaders_lead"];
         delete?: never;
         options?: never;
@@ -753,10 +753,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** All nodes */
+        /** List the nodes */
         get: operations["nodes_list"];
         put?: never;
-        /** One more node, without any replicas */
+        /** Add a node, without replicas */
         post: operations["nodes_add"];
         delete?: never;
         options?: never;
@@ -771,7 +771,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One node */
+        /** Return a node */
         get: operations["nodes_show"];
         put?: never;
         post?: never;
@@ -790,7 +790,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Let a stopped node come back on the same ports */
+        /** Start a stopped node on the same ports */
         post: operations["nodes_start"];
         delete?: never;
         options?: never;
@@ -807,7 +807,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Stop a node: its connections end, others lead */
+        /** Stop a node: its connections end, and other nodes lead its partitions */
         post: operations["nodes_stop"];
         delete?: never;
         options?: never;
@@ -822,7 +822,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The APIs that are served, and the errors that Kafka has */
+        /** List the APIs that are served, and Kafka's error codes */
         get: operations["protocol"];
         put?: never;
         post?: never;
@@ -839,10 +839,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** All quotas */
+        /** List the quotas */
         get: operations["quotas_list"];
         put?: never;
-        /** Set and remove quotas; what is not named stays */
+        /** Set and remove quotas; quotas that are not named stay */
         post: operations["quotas_alter"];
         delete?: never;
         options?: never;
@@ -859,7 +859,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** A fresh broker at the same address: as it was at the start */
+        /** Reset the broker to its state at the start, at the same address */
         post: operations["reset"];
         delete?: never;
         options?: never;
@@ -874,7 +874,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** All share groups */
+        /** List share groups */
         get: operations["share_groups_list"];
         put?: never;
         post?: never;
@@ -891,7 +891,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One share group with its members, and its partitions record by record */
+        /** Return a share group with its members, and its partitions record by record */
         get: operations["share_groups_describe"];
         put?: never;
         post?: never;
@@ -909,7 +909,7 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Configure a group, which need not be there yet */
+        /** Set the configuration of a share group, which need not exist yet */
         put: operations["share_groups_configure"];
         post?: never;
         delete?: never;
@@ -927,7 +927,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Do at once what the end of a member's session does */
+        /** End a member's session now */
         post: operations["share_groups_end"];
         delete?: never;
         options?: never;
@@ -944,7 +944,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Nothing becomes of what members say from now on */
+        /** Hold the acknowledgements of members: none takes effect until they are released */
         post: operations["share_groups_hold"];
         delete?: never;
         options?: never;
@@ -961,7 +961,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** What is held becomes true, and none is any more */
+        /** Release the held acknowledgements, and hold no more */
         post: operations["share_groups_release"];
         delete?: never;
         options?: never;
@@ -976,10 +976,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Once members have so many records, or so few are left */
+        /** Wait until members have acquired a number of records, or few enough are left */
         get: operations["share_groups_wait"];
         put?: never;
-        /** The same, with a body as other waits have it */
+        /** The same wait, with a body */
         post: operations["share_groups_wait_body"];
         delete?: never;
         options?: never;
@@ -994,10 +994,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The snapshots that are kept */
+        /** List the snapshots */
         get: operations["snapshots_list"];
         put?: never;
-        /** Keep the broker's state as it is now */
+        /** Take a snapshot of the broker's state */
         post: operations["snapshots_take"];
         delete?: never;
         options?: never;
@@ -1012,11 +1012,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One snapshot */
+        /** Return a snapshot */
         get: operations["snapshots_show"];
         put?: never;
         post?: never;
-        /** Keep it no more */
+        /** Delete a snapshot */
         delete: operations["snapshots_delete"];
         options?: never;
         head?: never;
@@ -1030,9 +1030,9 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** It as a file, for `kafkastub serve --snapshot` */
+        /** Download a snapshot as a file, for `kafkastub serve --snapshot` */
         get: operations["snapshots_download"];
-        /** Keep what such a file has */
+        /** Upload such a file as a snapshot */
         put: operations["snapshots_upload"];
         post?: never;
         delete?: never;
@@ -1050,7 +1050,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Be what it was taken of; clients are disconnected and come back */
+        /** Restore a snapshot; clients are disconnected and reconnect */
         post: operations["snapshots_restore"];
         delete?: never;
         options?: never;
@@ -1065,7 +1065,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** All streams groups */
+        /** List streams groups */
         get: operations["streams_groups_list"];
         put?: never;
         post?: never;
@@ -1082,7 +1082,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One streams group with what it runs, and who has which task */
+        /** Return a streams group with its topology, and the owner of each task */
         get: operations["streams_groups_describe"];
         put?: never;
         post?: never;
@@ -1100,7 +1100,7 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Configure a streams group, which need not be there yet */
+        /** Set the configuration of a streams group, which need not exist yet */
         put: operations["streams_groups_configure"];
         post?: never;
         delete?: never;
@@ -1118,7 +1118,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Do at once what the end of a member's session does */
+        /** End a member's session now */
         post: operations["streams_groups_end"];
         delete?: never;
         options?: never;
@@ -1135,7 +1135,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Let a member want the whole application to end */
+        /** Request the shutdown of the whole application, in the name of a member */
         post: operations["streams_groups_shut_down"];
         delete?: never;
         options?: never;
@@ -1150,10 +1150,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The same without tasks, as other waits have it */
+        /** The same wait without tasks, with parameters */
         get: operations["streams_groups_wait_query"];
         put?: never;
-        /** Once every task is worked on, or members have these */
+        /** Wait until every task has an owner, or members have exactly these tasks */
         post: operations["streams_groups_wait"];
         delete?: never;
         options?: never;
@@ -1168,7 +1168,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** How much there is of everything */
+        /** Count topics, groups, records, requests and more */
         get: operations["summary"];
         put?: never;
         post?: never;
@@ -1185,7 +1185,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** All topics */
+        /** List topics */
         get: operations["topics_list"];
         put?: never;
         /** Create a topic; clients see it at once */
@@ -1204,13 +1204,13 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * One topic with its partitions
+         * Return a topic with its partitions
          * @description `partitions` is how many there are, `partition_list` is what they are.
          */
         get: operations["topics_describe"];
         put?: never;
         post?: never;
-        /** Delete a topic, with what groups have committed on it */
+        /** Delete a topic, with the committed offsets of its partitions */
         delete: operations["topics_delete"];
         options?: never;
         head?: never;
@@ -1226,7 +1226,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Keys or values of a partition's records, read by an Avro schema */
+        /** Return keys or values of a partition's records, decoded with an Avro schema */
         post: operations["topics_avro"];
         delete?: never;
         options?: never;
@@ -1241,7 +1241,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Where in a partition the records from a time on begin */
+        /** Return the offset of a partition's first record at or after a time */
         get: operations["topics_at_time"];
         put?: never;
         post?: never;
@@ -1258,7 +1258,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The key or the value of one record, its bytes as they are */
+        /** Return the key or the value of a record as raw bytes */
         get: operations["topics_raw"];
         put?: never;
         post?: never;
@@ -1275,7 +1275,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Records of a partition from an offset on, without a client */
+        /** Read records of a partition from an offset on, without a client */
         get: operations["topics_read"];
         put?: never;
         /** Write records, without a client */
@@ -1293,7 +1293,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Records of a partition with a text in them, as far as one request looks */
+        /** Search a partition for records that contain a text; a request searches a limited number of records */
         get: operations["topics_search"];
         put?: never;
         post?: never;
@@ -1310,7 +1310,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Once a topic is there, has so many partitions, so many records that match */
+        /** Wait until a topic exists, and has a number of partitions or of matching records */
         get: operations["topics_wait"];
         put?: never;
         post?: never;
@@ -1327,7 +1327,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** All transactional ids */
+        /** List transactional ids */
         get: operations["transactions_list"];
         put?: never;
         post?: never;
@@ -1344,7 +1344,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One transactional id; with `state`, once it is in it */
+        /** Return a transactional id; with `state`, wait until it is in that state */
         get: operations["transactions_show"];
         put?: never;
         post?: never;
@@ -1380,7 +1380,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Hold its markers from now on */
+        /** Hold the markers of a transactional id from now on */
         post: operations["transactions_hold"];
         delete?: never;
         options?: never;
@@ -1397,7 +1397,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Write its held markers, hold no more */
+        /** Write the held markers of a transactional id, and hold no more */
         post: operations["transactions_release"];
         delete?: never;
         options?: never;
@@ -1411,7 +1411,7 @@ export interface components {
     schemas: {
         /**
          * AccessInfo
-         * @description Whether it may, and what there is about that.
+         * @description Whether access is allowed, and the entries that apply.
          * @example {
          *       "allowed": true,
          *       "concerning": [
@@ -1433,7 +1433,7 @@ export interface components {
             allowed: boolean;
             /**
              * Concerning
-             * @description the entries that concern the resource, for whomever; 100 at most
+             * @description the entries that apply to the resource, of any principal; at most 100
              */
             concerning: components["schemas"]["AclInfo"][];
             /** Super User */
@@ -1441,7 +1441,7 @@ export interface components {
         };
         /**
          * AclInfo
-         * @description An entry.
+         * @description An ACL entry.
          * @example {
          *       "host": "*",
          *       "operation": "READ",
@@ -1470,35 +1470,35 @@ export interface components {
         };
         /**
          * AclList
-         * @description The entries that fit, in the order in which they came.
+         * @description The matching entries, in the order in which they were added.
          */
         AclList: {
             /** Acls */
             acls: components["schemas"]["AclInfo"][];
             /**
              * Authorizer
-             * @description whether there is one: without, nobody is refused anything
+             * @description whether the broker has an authorizer; without one everything is allowed
              */
             authorizer: boolean;
             /**
              * Everyone Without Acl
-             * @description whether everybody may where no entry concerns the resource
+             * @description whether every principal may use a resource that has no entry
              */
             everyone_without_acl: boolean;
             /**
              * Super Users
-             * @description who may do everything
+             * @description principals that may do everything
              */
             super_users: string[];
             /**
              * Total
-             * @description how many fit, listed or not
+             * @description number of matches, listed or not
              */
             total: number;
         };
         /**
          * ActBody
-         * @description One thing for chaos to do: `api`, `nth`, one of error, delay_ms, drop, behind and moves, and where.
+         * @description One act of chaos: `api`, `nth`, one of error, delay_ms, drop, behind and moves, and where it applies.
          * @example {
          *       "api": "OffsetCommit",
          *       "error": "NOT_COORDINATOR",
@@ -1510,21 +1510,21 @@ export interface components {
             api: string;
             /**
              * Behind
-             * @description the API behind whose next request it arrives
+             * @description the API after whose next request this one is delivered
              */
             behind?: string | null;
             /** Client Id */
             client_id?: string | null;
             /**
              * Committed
-             * @description of EndTxn: those alone that commit, or that abort
+             * @description of EndTxn: only commits (true) or only aborts (false)
              */
             committed?: boolean | null;
             /** Delay Ms */
             delay_ms?: number | null;
             /**
              * Drop
-             * @description before or after the work
+             * @description close the connection before or after the broker has done the work
              */
             drop?: string | null;
             /** Error */
@@ -1542,7 +1542,7 @@ export interface components {
             node?: number | null;
             /**
              * Nth
-             * @description which request of that API meets it
+             * @description which request of that API is affected, counted from 1
              * @default 1
              */
             nth: number;
@@ -1555,12 +1555,12 @@ export interface components {
         };
         /**
          * ActInfo
-         * @description One thing that was done.
+         * @description An act that chaos has done.
          */
         ActInfo: {
             /**
              * Again
-             * @description as one of `acts`, to be played again
+             * @description the same thing as an element of `acts`, to repeat it
              */
             again: {
                 [key: string]: string | number | boolean;
@@ -1572,7 +1572,7 @@ export interface components {
         };
         /**
          * Advance
-         * @description A step forward; what is given adds up.
+         * @description A step forward; durations add up.
          * @example {
          *       "by": "7d"
          *     }
@@ -1610,14 +1610,14 @@ export interface components {
             seconds: number;
             /**
              * Timers
-             * @description whether sessions, rebalances and long polls get as much older
+             * @description whether session timeouts, rebalances and long polls advance by the same time
              * @default false
              */
             timers: boolean;
         };
         /**
          * Advertise
-         * @description Another address.
+         * @description A new advertised address.
          * @example {
          *       "address": "localhost:32768"
          *     }
@@ -1625,18 +1625,18 @@ export interface components {
         Advertise: {
             /**
              * Address
-             * @description HOST:PORT, or NAME://HOST:PORT,… where there are several listeners
+             * @description HOST:PORT, or NAME://HOST:PORT,… with several listeners
              */
             address: string;
             /**
              * Node
-             * @description a node's id, where there are several nodes
+             * @description id of a node, if there are several
              */
             node?: number | null;
         };
         /**
          * Advertised
-         * @description What clients are told.
+         * @description The advertised addresses.
          * @example {
          *       "bootstrap_servers": "localhost:32768",
          *       "nodes": {
@@ -1652,7 +1652,7 @@ export interface components {
             bootstrap_servers: string;
             /**
              * Nodes
-             * @description node to listener to HOST:PORT
+             * @description HOST:PORT by node and listener
              */
             nodes: {
                 [key: string]: {
@@ -1667,14 +1667,14 @@ export interface components {
         ApiInfo: {
             /**
              * First
-             * @description version
+             * @description version of the API
              */
             first: number;
             /** Key */
             key: number;
             /**
              * Last
-             * @description version
+             * @description version of the API
              */
             last: number;
             /** Name */
@@ -1682,7 +1682,7 @@ export interface components {
         };
         /**
          * AtTime
-         * @description The first record from that time on.
+         * @description The first record at or after a time.
          * @example {
          *       "offset": 17,
          *       "timestamp": "2026-03-01T12:00:00.000Z",
@@ -1692,7 +1692,7 @@ export interface components {
         AtTime: {
             /**
              * Offset
-             * @description the partition's end where there is none
+             * @description its offset; the partition's end offset if there is none
              */
             offset: number;
             /** Timestamp */
@@ -1702,7 +1702,7 @@ export interface components {
         };
         /**
          * AvroQuery
-         * @description Which records, and what they are to be.
+         * @description Which records to decode, and how.
          * @example {
          *       "avro_schema": "{\"type\": \"string\"}",
          *       "limit": 1,
@@ -1714,7 +1714,7 @@ export interface components {
         AvroQuery: {
             /**
              * Avro Schema
-             * @description the schema that they were written with, as JSON
+             * @description the schema that the records were written with, as JSON
              */
             avro_schema: string;
             /**
@@ -1746,25 +1746,25 @@ export interface components {
         AvroRecord: {
             /**
              * Content
-             * @description as JSON has it; null where it is null, or is not of the schema
+             * @description decoded, as JSON; null if it is null or does not match the schema
              */
             content: unknown;
             /**
              * Error
-             * @description why it is not of the schema
+             * @description why it does not match the schema
              */
             error: string | null;
             /** Offset */
             offset: number;
             /**
              * Schema Id
-             * @description where Confluent's prefix stands before it
+             * @description schema id in Confluent's prefix, if it has one
              */
             schema_id: number | null;
         };
         /**
          * AvroRecords
-         * @description Records by a schema.
+         * @description Records, decoded with a schema.
          * @example {
          *       "records": [
          *         {
@@ -1780,7 +1780,7 @@ export interface components {
         };
         /**
          * ChaosInfo
-         * @description What there is.
+         * @description The state of chaos.
          * @example {
          *       "acts": [
          *         {
@@ -1807,30 +1807,30 @@ export interface components {
             acts: components["schemas"]["ActInfo"][];
             /**
              * Left
-             * @description those of them that are still to come
+             * @description how many acts of the list are still to come
              */
             left: number;
             /** Level */
             level: number | null;
             /**
              * Played
-             * @description how many acts the list has that is played; null where a seed decides
+             * @description number of acts in the list; null with a seed
              */
             played: number | null;
             /**
              * Running
-             * @description whether requests meet it
+             * @description whether chaos is on
              */
             running: boolean;
             /**
              * Seed
-             * @description null where there never was any; that of the last one where it was stopped
+             * @description the seed, after a stop the last one; null if there never was one
              */
             seed: number | null;
         };
         /**
          * ClearedJournal
-         * @description How many entries are gone.
+         * @description How many entries were removed.
          */
         ClearedJournal: {
             /** Removed */
@@ -1838,7 +1838,7 @@ export interface components {
         };
         /**
          * ClockState
-         * @description Broker time, after whatever was asked for.
+         * @description Broker time after the request.
          * @example {
          *       "frozen": true,
          *       "now": "2026-03-01T12:00:00.000Z",
@@ -1848,7 +1848,7 @@ export interface components {
         ClockState: {
             /**
              * Frozen
-             * @description whether it stands still until it is moved
+             * @description whether broker time stands still until it is moved
              */
             frozen: boolean;
             /**
@@ -1897,20 +1897,20 @@ export interface components {
             source: string;
             /**
              * Sources
-             * @description all that say something of it, the default too; the first one counts
+             * @description every place that sets it, the default included; the first one is in effect
              */
             sources: components["schemas"]["ConfigSource"][];
             /** Type */
             type: string;
             /**
              * Value
-             * @description null where it has none, or is a password
+             * @description null if it has no value, or is a password
              */
             value: string | null;
         };
         /**
          * ConfigInfo
-         * @description What the broker goes by.
+         * @description The broker's configuration.
          * @example {
          *       "bootstrap_servers": "127.0.0.1:9092",
          *       "kafka": {
@@ -1941,7 +1941,7 @@ export interface components {
             };
             /**
              * Kafkastub
-             * @description those that only the stub has; passwords are null
+             * @description the stub's own configurations; passwords are null
              */
             kafkastub: {
                 [key: string]: string | null;
@@ -1950,27 +1950,27 @@ export interface components {
             profile: string;
             /**
              * Set
-             * @description what was set, at the start or by clients; passwords are null
+             * @description values that were set at the start or by clients; passwords are null
              */
             set: {
                 [key: string]: string | null;
             };
             /**
              * Topics
-             * @description what was asked for at the start
+             * @description topics that were given at the start
              */
             topics: {
                 [key: string]: number;
             };
             /**
              * Version
-             * @description of kafkastub
+             * @description version of kafkastub
              */
             version: string;
         };
         /**
          * ConfigList
-         * @description Configurations in the order of their names, the stub's own last.
+         * @description Configurations sorted by name, the stub's own last.
          */
         ConfigList: {
             /** Configs */
@@ -1978,12 +1978,12 @@ export interface components {
         };
         /**
          * ConfigSource
-         * @description One place that says something of it.
+         * @description A place that sets a configuration.
          */
         ConfigSource: {
             /**
              * Name
-             * @description what it is called there: a topic's configuration may come from a broker's
+             * @description its name there: a topic's configuration may come from a broker's
              */
             name: string;
             /** Source */
@@ -1993,7 +1993,7 @@ export interface components {
         };
         /**
          * Configured
-         * @description What a group is configured for itself.
+         * @description The group's own configuration.
          * @example {
          *       "configs": {
          *         "share.auto.offset.reset": "earliest"
@@ -2011,7 +2011,7 @@ export interface components {
         };
         /**
          * Decoded
-         * @description An entry of the journal with its frames.
+         * @description A journal entry with its frames.
          * @example {
          *       "entry": {
          *         "api": "Heartbeat",
@@ -2037,14 +2037,14 @@ export interface components {
         Decoded: {
             /**
              * Entry
-             * @description its columns; where its frames are hidden, both messages without secrets
+             * @description its columns; where frames are hidden, both messages without secrets
              */
             entry: {
                 [key: string]: unknown;
             };
-            /** @description null where the clock was moved */
+            /** @description null for a move of the clock */
             request: components["schemas"]["DecodedFrame"] | null;
-            /** @description null where there is none (yet) */
+            /** @description null if there is none, or none yet */
             response: components["schemas"]["DecodedFrame"] | null;
         };
         /**
@@ -2054,17 +2054,17 @@ export interface components {
         DecodedField: {
             /**
              * End
-             * @description behind its last byte
+             * @description position after its last byte
              */
             end: number;
             /**
              * Fields
-             * @description what it is made of
+             * @description its fields or elements
              */
             fields?: components["schemas"]["DecodedField"][] | null;
             /**
              * Left Out
-             * @description elements and fields that are there and are not told
+             * @description number of elements and fields that are not listed
              * @default 0
              */
             left_out: number;
@@ -2072,33 +2072,33 @@ export interface components {
             name: string;
             /**
              * Size
-             * @description of a text or bytes that are told in part: how long they are
+             * @description length of a text or bytes that are shown in part
              */
             size?: number | null;
             /**
              * Start
-             * @description where its first byte is, the length in front of it included
+             * @description position of its first byte, its length prefix included
              */
             start: number;
             /**
              * Type
-             * @description as the protocol's guide names it: int32, compact string, array of TopicPartition
+             * @description type in the words of the protocol guide: int32, compact string, array of TopicPartition
              */
             type: string;
             /**
              * Value
-             * @description a number, a text; of bytes the first ones in base64; null where it has fields
+             * @description a number or a text; the first bytes in base64; null if it has fields
              */
             value?: unknown;
         };
         /**
          * DecodedFrame
-         * @description A frame as it went over the wire, with its size in front.
+         * @description A frame as it was sent, its size first.
          */
         DecodedFrame: {
             /**
              * Bytes
-             * @description the first of them in base64
+             * @description the first bytes, in base64
              */
             bytes: string;
             /**
@@ -2108,18 +2108,18 @@ export interface components {
             fields: components["schemas"]["DecodedField"][];
             /**
              * Size
-             * @description bytes, the four of its size included
+             * @description bytes, with the four of its size
              */
             size: number;
             /**
              * Why
-             * @description why it could not be read to its end; null where it was
+             * @description why it could not be decoded to its end; null if it could
              */
             why: string | null;
         };
         /**
          * DeletedSnapshot
-         * @description What is kept no more.
+         * @description The snapshot that was deleted.
          * @example {
          *       "deleted": "seed"
          *     }
@@ -2130,7 +2130,7 @@ export interface components {
         };
         /**
          * DueInfo
-         * @description What goes, and when.
+         * @description What expires, and when.
          * @example {
          *       "at": "2026-03-08T12:00:00.000Z",
          *       "at_ms": 1772971200000,
@@ -2161,7 +2161,7 @@ export interface components {
             at_ms: number;
             /**
              * Count
-             * @description how many offsets, or records; else 1
+             * @description number of offsets or records; otherwise 1
              */
             count: number;
             /**
@@ -2173,7 +2173,7 @@ export interface components {
             group?: string | null;
             /**
              * In Ms
-             * @description from now; below 0 where it is due, and goes with the next sweep
+             * @description milliseconds from now; negative if it is due and is deleted in the next sweep
              */
             in_ms: number;
             /**
@@ -2183,7 +2183,7 @@ export interface components {
             kind: string;
             /**
              * Last At
-             * @description when the last of the records goes; `at` is of the first
+             * @description when the last of the records expires; `at` is for the first
              */
             last_at?: string | null;
             /**
@@ -2193,14 +2193,14 @@ export interface components {
             last_offset?: number | null;
             /**
              * Partitions
-             * @description some of them where there are many
+             * @description the partitions; only some of them if there are many
              */
             partitions: number[];
             /** Producer Id */
             producer_id?: number | null;
             /**
              * Rule
-             * @description of offsets: own_retention, group_empty, not_subscribed or simple
+             * @description for offsets: own_retention, group_empty, not_subscribed or simple
              */
             rule?: string | null;
             /** Token Id */
@@ -2211,7 +2211,7 @@ export interface components {
             transactional_id?: string | null;
             /**
              * What
-             * @description in words
+             * @description what expires, in words
              */
             what: string;
             /**
@@ -2222,7 +2222,7 @@ export interface components {
         };
         /**
          * Error
-         * @description What every answer with a status of 400 or more has.
+         * @description The body of every answer with a status of 400 or more.
          * @example {
          *       "error": "topic 'orders' does not exist"
          *     }
@@ -2230,12 +2230,12 @@ export interface components {
         Error: {
             /**
              * Code
-             * @description the name of Kafka's error code, where it is Kafka that refuses
+             * @description name of Kafka's error code, if the refusal is Kafka's
              */
             code?: string | null;
             /**
              * Error
-             * @description one sentence that says what is wrong and where
+             * @description one sentence: what is wrong, and where
              */
             error: string;
         };
@@ -2251,7 +2251,7 @@ export interface components {
         };
         /**
          * ExpiredOffsets
-         * @description What a sweep has come to.
+         * @description The result of a sweep.
          * @example {
          *       "expired_offsets": 3,
          *       "groups": 1
@@ -2262,13 +2262,13 @@ export interface components {
             expired_offsets: number;
             /**
              * Groups
-             * @description how many groups there are afterwards
+             * @description number of groups after the sweep
              */
             groups: number;
         };
         /**
          * FaultList
-         * @description The rules in their order: of those that are due, the first acts.
+         * @description The rules in their order; the first one that is due acts.
          */
         FaultList: {
             /** Faults */
@@ -2276,7 +2276,7 @@ export interface components {
         };
         /**
          * FaultState
-         * @description A rule that is there, and what has come of it.
+         * @description A rule, and what it has done.
          * @example {
          *       "held": [],
          *       "hits": 1,
@@ -2292,27 +2292,27 @@ export interface components {
         FaultState: {
             /**
              * Held
-             * @description the requests that wait now, in the order in which they came
+             * @description requests that wait now, in the order of their arrival
              */
             held: components["schemas"]["HeldRequest"][];
             /**
              * Hits
-             * @description how many requests have met it
+             * @description how often the rule has fired
              */
             hits: number;
             /**
              * Id
-             * @description the rule's name, or "fault-1" …; journal and metrics call it so
+             * @description the rule's name, or "fault-1" and so on; the journal and metrics use it
              */
             id: string;
             /**
              * Matched
-             * @description how many requests it matched, those that it spared included
+             * @description number of requests that matched, those that passed unchanged included
              */
             matched: number;
             /**
              * Rule
-             * @description what it says
+             * @description the rule itself
              */
             rule: {
                 [key: string]: unknown;
@@ -2320,7 +2320,7 @@ export interface components {
         };
         /**
          * FindingList
-         * @description What was found, what stops first.
+         * @description Findings, the most severe first.
          * @example {
          *       "findings": [
          *         {
@@ -2341,22 +2341,22 @@ export interface components {
         };
         /**
          * Forecast
-         * @description What goes by itself, the next first, if nobody does anything but let broker time go on.
+         * @description What expires if only broker time moves on, the earliest first.
          */
         Forecast: {
             /**
              * Clean In Ms
-             * @description the same of records
+             * @description milliseconds until the next cleaning of logs; null if nothing is due now
              */
             clean_in_ms: number | null;
             /**
              * Due
-             * @description as many as `limit` says, until the last of them
+             * @description at most `limit` items, up to the last horizon
              */
             due: components["schemas"]["DueInfo"][];
             /**
              * Horizons
-             * @description for each `within`, in its order
+             * @description one item for each `within`, in the same order
              */
             horizons: components["schemas"]["Horizon"][];
             /** Now */
@@ -2365,17 +2365,17 @@ export interface components {
             now_ms: number;
             /**
              * Offsets Retention Minutes
-             * @description as it is configured; below 0 they are kept for ever
+             * @description the configured value; negative: offsets are kept for ever
              */
             offsets_retention_minutes: number;
             /**
              * Sweep In Ms
-             * @description until the next sweep for offsets; null where nothing is due now
+             * @description milliseconds until the next sweep for offsets; null if nothing is due now
              */
             sweep_in_ms: number | null;
             /**
              * Total
-             * @description how many there are, listed or not
+             * @description total number, listed or not
              */
             total: number;
         };
@@ -2437,19 +2437,19 @@ export interface components {
         };
         /**
          * FoundRecords
-         * @description Records with the text; keys, values and headers are cut.
+         * @description Records that contain the text; keys, values and headers are cut.
          */
         FoundRecords: {
             /** End */
             end: number;
             /**
              * Looked
-             * @description how many records were looked through
+             * @description number of records that were searched
              */
             looked: number;
             /**
              * Next
-             * @description `offset` to go on from; `end` where there is nothing more
+             * @description `offset` of the next search; `end` if there is nothing more
              */
             next: number;
             /** Records */
@@ -2471,12 +2471,12 @@ export interface components {
             key?: string | Record<string, never> | null;
             /**
              * Partition
-             * @description by default the key decides, as in Kafka's producers
+             * @description by default chosen by the key, as Kafka's producers do
              */
             partition?: number | null;
             /**
              * Timestamp
-             * @description Unix milliseconds; by default the broker's time
+             * @description Unix milliseconds; broker time by default
              */
             timestamp?: number | null;
             /**
@@ -2487,7 +2487,7 @@ export interface components {
         };
         /**
          * GivenRecords
-         * @description Records to write, one after the other.
+         * @description Records to write, in this order.
          * @example {
          *       "records": [
          *         {
@@ -2535,7 +2535,7 @@ export interface components {
         GroupDetail: {
             /**
              * Generation
-             * @description of a classic group; of one of the consumer protocol its epoch
+             * @description generation of a classic group; epoch of other groups
              */
             generation: number;
             /** Group */
@@ -2548,17 +2548,17 @@ export interface components {
             members: number;
             /**
              * Offset List
-             * @description as many as `limit` says
+             * @description at most `limit` items
              */
             offset_list: components["schemas"]["OffsetInfo"][];
             /**
              * Offsets
-             * @description how many partitions have a committed offset
+             * @description number of partitions with a committed offset
              */
             offsets: number;
             /**
              * Protocol
-             * @description what the members agreed on, or the broker's assignor
+             * @description the protocol that the members agreed on, or the broker's assignor
              */
             protocol: string | null;
             /**
@@ -2568,17 +2568,17 @@ export interface components {
             protocol_type: string | null;
             /**
              * State
-             * @description Empty, PreparingRebalance, CompletingRebalance, Stable or Dead; in the consumer protocol and of streams Assigning and Reconciling, too, of streams NotReady
+             * @description Empty, PreparingRebalance, CompletingRebalance, Stable or Dead; also Assigning and Reconciling in consumer and streams groups, and NotReady in streams groups
              */
             state: string;
             /**
              * State Since
-             * @description broker time since when it is in its state
+             * @description broker time of its last change of state
              */
             state_since: string | null;
             /**
              * Target Epoch
-             * @description of the target assignment; null in a classic group
+             * @description epoch of the target assignment; null in a classic group
              */
             target_epoch: number | null;
             /**
@@ -2589,18 +2589,18 @@ export interface components {
         };
         /**
          * GroupFinding
-         * @description One thing that was found.
+         * @description A finding.
          */
         GroupFinding: {
             /**
              * Level
-             * @description stop: nobody gets records because of it; look: it may be; fine: it is in order
+             * @description stop: this keeps records from members; look: this may do so; fine: this is in order
              * @enum {string}
              */
             level: "stop" | "look" | "fine";
             /**
              * Name
-             * @description of the subject: a group, a member id, a topic, a node's id, a transactional id …
+             * @description name of the subject: a group, a member id, a topic, a node id, a transactional id …
              */
             name: string;
             /** Offset */
@@ -2611,7 +2611,7 @@ export interface components {
             sentence: string;
             /**
              * Subject
-             * @description what it is about
+             * @description kind of thing that the finding is about
              * @enum {string}
              */
             subject: "group" | "member" | "topic" | "partition" | "node" | "transaction" | "fault" | "chaos" | "journal" | "acl" | "quota";
@@ -2637,7 +2637,7 @@ export interface components {
             members: number;
             /**
              * Offsets
-             * @description how many partitions have a committed offset
+             * @description number of partitions with a committed offset
              */
             offsets: number;
             /**
@@ -2647,7 +2647,7 @@ export interface components {
             protocol_type: string | null;
             /**
              * State
-             * @description Empty, PreparingRebalance, CompletingRebalance, Stable or Dead; in the consumer protocol and of streams Assigning and Reconciling, too, of streams NotReady
+             * @description Empty, PreparingRebalance, CompletingRebalance, Stable or Dead; also Assigning and Reconciling in consumer and streams groups, and NotReady in streams groups
              */
             state: string;
             /**
@@ -2658,20 +2658,20 @@ export interface components {
         };
         /**
          * GroupList
-         * @description Groups in the order of their creation, or of their names.
+         * @description Groups in the order of their creation, or sorted by name.
          */
         GroupList: {
             /** Groups */
             groups: components["schemas"]["ListedGroup"][];
             /**
              * Total
-             * @description how many fit, listed or not
+             * @description number of matches, listed or not
              */
             total: number;
         };
         /**
          * GroupPartition
-         * @description A partition as a group has it.
+         * @description A partition from the view of a group.
          * @example {
          *       "client_id": "shipping-1",
          *       "committed": "2026-03-01T12:00:00.123Z",
@@ -2704,7 +2704,7 @@ export interface components {
             committed_ms: number | null;
             /**
              * Expires At
-             * @description broker time when the offset goes if nothing happens
+             * @description broker time at which the offset expires if nothing changes
              */
             expires_at: string | null;
             /** Expires At Ms */
@@ -2713,12 +2713,12 @@ export interface components {
             lag: number | null;
             /**
              * Last Stable Offset
-             * @description how far readers of committed records get
+             * @description where readers with read_committed stop
              */
             last_stable_offset: number | null;
             /**
              * Leader
-             * @description a node's id; -1 where none leads
+             * @description node id of the leader; -1 for none
              */
             leader: number | null;
             /** Leader Running */
@@ -2727,26 +2727,26 @@ export interface components {
             log_end_offset: number | null;
             /**
              * Log Start Offset
-             * @description null where there is no such partition (any more)
+             * @description null if the partition does not exist (any more)
              */
             log_start_offset: number | null;
             /**
              * Member Id
-             * @description whose it is; null where it is nobody's
+             * @description the member that has it; null for none
              */
             member_id: string | null;
             /** Metadata */
             metadata: string | null;
             /**
              * Offset
-             * @description committed; null where none is
+             * @description the committed offset; null for none
              */
             offset: number | null;
             /** Partition */
             partition: number;
             /**
              * Pending
-             * @description whether a transaction that is not decided has an offset of it
+             * @description whether an undecided transaction has an offset for it
              */
             pending: boolean;
             /**
@@ -2761,7 +2761,7 @@ export interface components {
         };
         /**
          * GroupPartitions
-         * @description By topic and partition.
+         * @description Partitions, sorted by topic and number.
          */
         GroupPartitions: {
             /** Partitions */
@@ -2771,7 +2771,7 @@ export interface components {
         };
         /**
          * GroupReached
-         * @description It is so.
+         * @description The group is as requested.
          * @example {
          *       "group": "shipping",
          *       "members": 2,
@@ -2788,7 +2788,7 @@ export interface components {
         };
         /**
          * GuaranteeFinding
-         * @description One thing that was done to records.
+         * @description A guarantee that was not kept.
          * @example {
          *       "advice": {
          *         "franz-go": "Use …",
@@ -2829,7 +2829,7 @@ export interface components {
         GuaranteeFinding: {
             /**
              * Advice
-             * @description what to do about it, by client: java, librdkafka, franz-go
+             * @description what to do about it, for each client: java, librdkafka, franz-go
              */
             advice: {
                 [key: string]: string;
@@ -2868,7 +2868,7 @@ export interface components {
         };
         /**
          * HangingEnd
-         * @description Which one is to be ended.
+         * @description Which hanging transaction to abort.
          * @example {
          *       "partition": 0,
          *       "start_offset": 0,
@@ -2885,7 +2885,7 @@ export interface components {
         };
         /**
          * HangingInfo
-         * @description A transaction that no coordinator is going to end.
+         * @description A transaction that no coordinator will end.
          * @example {
          *       "last_timestamp": "2026-03-01T12:00:00.123Z",
          *       "partition": 0,
@@ -2898,7 +2898,7 @@ export interface components {
         HangingInfo: {
             /**
              * Last Timestamp
-             * @description of its producer's last record
+             * @description timestamp of its producer's last record
              */
             last_timestamp: string | null;
             /** Partition */
@@ -2909,7 +2909,7 @@ export interface components {
             producer_id: number;
             /**
              * Start Offset
-             * @description where it begins; readers of committed records come no further
+             * @description its first offset; readers with read_committed stop there
              */
             start_offset: number;
             /** Topic */
@@ -2917,7 +2917,7 @@ export interface components {
         };
         /**
          * HangingList
-         * @description By topic, partition and offset.
+         * @description Hanging transactions, sorted by topic, partition and offset.
          */
         HangingList: {
             /** Hanging */
@@ -2925,7 +2925,7 @@ export interface components {
         };
         /**
          * Health
-         * @description Whether clients can begin.
+         * @description Whether the broker is ready for clients.
          * @example {
          *       "bootstrap_servers": "127.0.0.1:9092",
          *       "missing": [],
@@ -2938,7 +2938,7 @@ export interface components {
             bootstrap_servers: string | null;
             /**
              * Missing
-             * @description what is not there yet, one sentence each
+             * @description what is missing, one sentence each
              */
             missing: string[];
             /**
@@ -2951,7 +2951,7 @@ export interface components {
         };
         /**
          * HeldByFault
-         * @description A request that a fault's hold keeps: `/v1/faults/{fault}/release` with `connection`.
+         * @description A request that a fault rule holds; released by `/v1/faults/{fault}/release` with `connection`.
          */
         HeldByFault: {
             /** Api */
@@ -2964,7 +2964,7 @@ export interface components {
             fault: string;
             /**
              * Number
-             * @description the first that the rule holds is 1, the next 2
+             * @description counted from 1 in the order in which the rule held them
              */
             number: number;
             /**
@@ -2986,12 +2986,12 @@ export interface components {
             client_id: string | null;
             /**
              * Connection
-             * @description its connection's number, as the journal has it
+             * @description number of its connection, as in the journal
              */
             connection: number;
             /**
              * Number
-             * @description the first that the rule holds is 1, the next 2
+             * @description counted from 1 in the order in which the rule held them
              */
             number: number;
             /**
@@ -3004,7 +3004,7 @@ export interface components {
         };
         /**
          * HeldRevocation
-         * @description A member that has let go of nothing, for all that counts: `/v1/groups/{group}/release-revocation`.
+         * @description A member whose revocations are held; released by `/v1/groups/{group}/release-revocation`.
          */
         HeldRevocation: {
             /** Group */
@@ -3014,7 +3014,7 @@ export interface components {
         };
         /**
          * HoldList
-         * @description What is kept back; 1,000 of each kind at most.
+         * @description What is held, at most 1,000 of each kind.
          * @example {
          *       "acknowledgements": [],
          *       "markers": [
@@ -3037,12 +3037,12 @@ export interface components {
         HoldList: {
             /**
              * Acknowledgements
-             * @description share groups: `/v1/share-groups/{group}/release-acknowledgements`
+             * @description share groups; released by `/v1/share-groups/{group}/release-acknowledgements`
              */
             acknowledgements: string[];
             /**
              * Markers
-             * @description transactional ids: `/v1/transactions/{transactional_id}/release`
+             * @description transactional ids; released by `/v1/transactions/{transactional_id}/release`
              */
             markers: string[];
             /** Requests */
@@ -3052,12 +3052,12 @@ export interface components {
         };
         /**
          * Horizon
-         * @description How much is gone by then.
+         * @description How much has expired by then.
          */
         Horizon: {
             /**
              * Counts
-             * @description by kind; of offsets and records each one counts
+             * @description number of items by kind; each offset and each record counts
              */
             counts: {
                 [key: string]: number;
@@ -3071,12 +3071,12 @@ export interface components {
         };
         /**
          * Index
-         * @description What there is.
+         * @description The requests that this port serves.
          * @example {
          *       "bootstrap_servers": "127.0.0.1:9092",
          *       "description": "/docs",
          *       "requests": {
-         *         "GET /health": "200 once the port answers and the topics that were asked for are there"
+         *         "GET /health": "Report 200 when the broker serves and the given topics exist"
          *       },
          *       "version": "0.1.0"
          *     }
@@ -3084,30 +3084,30 @@ export interface components {
         Index: {
             /**
              * Bootstrap Servers
-             * @description what Kafka's clients are given; null before it is up
+             * @description bootstrap.servers for clients; null before the broker serves
              */
             bootstrap_servers: string | null;
             /**
              * Description
-             * @description where requests and answers are described, for a browser
+             * @description address of the API description, for a browser
              */
             description: string;
             /**
              * Requests
-             * @description what can be asked, and what it is for
+             * @description requests with their summaries
              */
             requests: {
                 [key: string]: string;
             };
             /**
              * Version
-             * @description of kafkastub
+             * @description version of kafkastub
              */
             version: string;
         };
         /**
          * InternalTopicInfo
-         * @description A topic of the application's own.
+         * @description An internal topic of the application.
          */
         InternalTopicInfo: {
             /** Configs */
@@ -3118,7 +3118,7 @@ export interface components {
             name: string;
             /**
              * Partitions
-             * @description null where that is not known yet
+             * @description null if not known yet
              */
             partitions: number | null;
             /**
@@ -3189,28 +3189,28 @@ export interface components {
             }[];
             /**
              * First
-             * @description the oldest that is still kept
+             * @description sequence number of the oldest entry that is kept
              */
             first: number;
             /**
              * Next
-             * @description `since` for what comes after these
+             * @description `since` for the entries after these
              */
             next: number;
             /**
              * Total
-             * @description how many entries there ever were: the sequence number of the next one
+             * @description number of entries ever written, which is the sequence number of the next one
              */
             total: number;
         };
         /**
          * Leaderless
-         * @description A partition that nobody leads.
+         * @description A partition without a leader.
          */
         Leaderless: {
             /**
              * Nodes
-             * @description one of these has to be started
+             * @description nodes of which one must be started
              */
             nodes: number[];
             /** Partition */
@@ -3220,7 +3220,7 @@ export interface components {
         };
         /**
          * Leads
-         * @description Who leads now.
+         * @description The new leader.
          */
         Leads: {
             /** Node */
@@ -3228,7 +3228,7 @@ export interface components {
         };
         /**
          * ListedGroup
-         * @description A group, with what has to be looked for where `details` is said.
+         * @description A group; with `details` also what takes longer to find.
          * @example {
          *       "group": "shipping",
          *       "members": 2,
@@ -3243,26 +3243,26 @@ export interface components {
             group: string;
             /**
              * Lag
-             * @description of all its committed offsets; of a share group null
+             * @description over all committed offsets; null for a share group
              */
             lag?: number | null;
             /** Members */
             members: number;
             /**
              * Next Expiry
-             * @description broker time when the first of its offsets goes; null for never
+             * @description broker time at which its first offset expires; null for never
              */
             next_expiry?: string | null;
             /** Next Expiry Ms */
             next_expiry_ms?: number | null;
             /**
              * Offsets
-             * @description how many partitions have a committed offset
+             * @description number of partitions with a committed offset
              */
             offsets: number;
             /**
              * Partitions Without Offset
-             * @description how many partitions have records and no committed offset, of the topics that it has committed any of: they are not in the lag; of a share group null
+             * @description number of partitions with records but no committed offset, in topics that the group has committed offsets for; the lag leaves them out; null for a share group
              */
             partitions_without_offset?: number | null;
             /**
@@ -3272,7 +3272,7 @@ export interface components {
             protocol_type: string | null;
             /**
              * State
-             * @description Empty, PreparingRebalance, CompletingRebalance, Stable or Dead; in the consumer protocol and of streams Assigning and Reconciling, too, of streams NotReady
+             * @description Empty, PreparingRebalance, CompletingRebalance, Stable or Dead; also Assigning and Reconciling in consumer and streams groups, and NotReady in streams groups
              */
             state: string;
             /**
@@ -3282,13 +3282,13 @@ export interface components {
             type: string;
             /**
              * Worst
-             * @description of its findings; null where there are none to look for, or there are too many such groups
+             * @description worst level of its findings; null if there are none, or too many groups
              */
             worst?: ("stop" | "look" | "fine") | null;
         };
         /**
          * MarkerHold
-         * @description Whose markers are held now.
+         * @description The transactional id, and whether its markers are held.
          * @example {
          *       "held": [
          *         "shop"
@@ -3301,7 +3301,7 @@ export interface components {
         };
         /**
          * MemberGiven
-         * @description Which member.
+         * @description A member.
          * @example {
          *       "member": "one"
          *     }
@@ -3320,14 +3320,14 @@ export interface components {
         MemberInfo: {
             /**
              * Assigned
-             * @description what is the member's now
+             * @description what the member has now
              */
             assigned: components["schemas"]["TopicPartition"][];
             /** Client Id */
             client_id: string;
             /**
              * Epoch
-             * @description of the member; null in a classic group
+             * @description epoch of the member; null in a classic group
              */
             epoch: number | null;
             /**
@@ -3339,7 +3339,7 @@ export interface components {
             group_instance_id: string | null;
             /**
              * Held
-             * @description whether a test holds what it lets go of: hold-revocation
+             * @description whether its revocations are held (hold-revocation)
              */
             held: boolean;
             /** Host */
@@ -3348,7 +3348,7 @@ export interface components {
             member_id: string;
             /**
              * Pending Revocation
-             * @description what it is told to let go of, and has not
+             * @description what it must give up and has not given up yet
              */
             pending_revocation: components["schemas"]["TopicPartition"][];
             /** Rebalance Timeout Ms */
@@ -3357,17 +3357,17 @@ export interface components {
             session_timeout_ms: number;
             /**
              * State
-             * @description STABLE, UNREVOKED_PARTITIONS or UNRELEASED_PARTITIONS, of streams …_TASKS
+             * @description STABLE, UNREVOKED_PARTITIONS or UNRELEASED_PARTITIONS; …_TASKS in a streams group
              */
             state: string | null;
             /**
              * Subscribed
-             * @description topics; null where they cannot be read from its metadata
+             * @description topics; null if its metadata cannot be parsed
              */
             subscribed: string[] | null;
             /**
              * Target
-             * @description what it is to have in the end; null in a classic group
+             * @description its target assignment; null in a classic group
              */
             target: components["schemas"]["TopicPartition"][] | null;
             /**
@@ -3378,7 +3378,7 @@ export interface components {
         };
         /**
          * MoveCoordinator
-         * @description Who is to coordinate a group, or a transactional id.
+         * @description A group or transactional id, and its new coordinator.
          * @example {
          *       "group": "shipping",
          *       "node": 2
@@ -3394,7 +3394,7 @@ export interface components {
         };
         /**
          * MoveLeader
-         * @description Who is to lead a partition.
+         * @description A partition, and its new leader.
          * @example {
          *       "node": 2,
          *       "partition": 0,
@@ -3411,7 +3411,7 @@ export interface components {
         };
         /**
          * NewAcl
-         * @description An entry.
+         * @description An ACL entry.
          * @example {
          *       "host": "*",
          *       "operation": "READ",
@@ -3448,12 +3448,12 @@ export interface components {
             permission: "ALLOW" | "DENY";
             /**
              * Principal
-             * @description User:alice; `User:*` is everybody
+             * @description for example User:alice; `User:*` matches everybody
              */
             principal: string;
             /**
              * Resource Name
-             * @description `*` is every one; of the cluster kafka-cluster
+             * @description `*` matches every name; the cluster is named kafka-cluster
              */
             resource_name: string;
             /**
@@ -3474,7 +3474,7 @@ export interface components {
         NewConfigs: {
             /**
              * Configs
-             * @description null takes one away
+             * @description null removes a configuration
              */
             configs: {
                 [key: string]: string | boolean | number | null;
@@ -3482,7 +3482,7 @@ export interface components {
         };
         /**
          * NewHanging
-         * @description Where a transaction is to hang.
+         * @description Where to create a hanging transaction.
          * @example {
          *       "partition": 0,
          *       "topic": "orders"
@@ -3498,14 +3498,14 @@ export interface components {
             topic: string;
             /**
              * Value
-             * @description of its record
+             * @description value of its record
              * @default hanging
              */
             value: string;
         };
         /**
          * NewNode
-         * @description One more node.
+         * @description A new node.
          */
         NewNode: {
             /** Rack */
@@ -3513,7 +3513,7 @@ export interface components {
         };
         /**
          * NewSnapshot
-         * @description What it is to be called.
+         * @description The id of the new snapshot.
          * @example {
          *       "id": "seed"
          *     }
@@ -3521,13 +3521,13 @@ export interface components {
         NewSnapshot: {
             /**
              * Id
-             * @description letters, digits, `.`, `_`, `-`; snapshot-1, snapshot-2 … without
+             * @description letters, digits, `.`, `_`, `-`; by default snapshot-1, snapshot-2 and so on
              */
             id?: string | null;
         };
         /**
          * NewTarget
-         * @description What members are to have in the end, by member id, group instance id or client id.
+         * @description The target assignment by member id, group instance id or client id.
          * @example {
          *       "target": {
          *         "one": [
@@ -3542,7 +3542,7 @@ export interface components {
         NewTarget: {
             /**
              * Target
-             * @description who is not in it is to have nothing
+             * @description a member that is not in it gets nothing
              */
             target: {
                 [key: string]: components["schemas"]["PlaceGiven"][];
@@ -3562,7 +3562,7 @@ export interface components {
         NewTopic: {
             /**
              * Configs
-             * @description overrides, as Kafka names them
+             * @description Kafka's topic configurations
              */
             configs?: {
                 [key: string]: string;
@@ -3571,13 +3571,13 @@ export interface components {
             name: string;
             /**
              * Partitions
-             * @description how many, -1: num.partitions of the broker
+             * @description number of partitions; -1: the broker's num.partitions
              * @default -1
              */
             partitions: number;
             /**
              * Replication Factor
-             * @description -1: default.replication.factor of the broker
+             * @description number of replicas; -1: the broker's default.replication.factor
              * @default -1
              */
             replication_factor: number;
@@ -3597,19 +3597,19 @@ export interface components {
         NodeInfo: {
             /**
              * Advertised
-             * @description listener to HOST:PORT that clients are told
+             * @description HOST:PORT that clients receive, by listener
              */
             advertised: {
                 [key: string]: string;
             };
             /**
              * Leads
-             * @description how many partitions it leads
+             * @description number of partitions that it leads
              */
             leads: number;
             /**
              * Node
-             * @description its id
+             * @description id of the node
              */
             node: number;
             /** Rack */
@@ -3624,7 +3624,7 @@ export interface components {
         NodeList: {
             /**
              * Leaderless
-             * @description partitions without a leader, 100 at most
+             * @description partitions without a leader, at most 100
              */
             leaderless: components["schemas"]["Leaderless"][];
             /** Nodes */
@@ -3642,12 +3642,12 @@ export interface components {
             committed: string;
             /**
              * Expires
-             * @description where the commit itself said how long it is kept
+             * @description broker time, if the commit has its own retention
              */
             expires: string | null;
             /**
              * Expires At
-             * @description broker time when it goes if nothing happens; null where it stays
+             * @description broker time at which it expires if nothing changes; null if it does not expire
              */
             expires_at: string | null;
             /** Lag */
@@ -3664,7 +3664,7 @@ export interface components {
             partition: number;
             /**
              * Rule
-             * @description why: own_retention, group_empty, not_subscribed or simple; it stays: subscribed, active, pending or kept_for_ever
+             * @description why it expires: own_retention, group_empty, not_subscribed or simple; why it stays: subscribed, active, pending or kept_for_ever
              */
             rule: string;
             /** Topic */
@@ -3677,7 +3677,7 @@ export interface components {
         };
         /**
          * Offsets
-         * @description A range.
+         * @description A range of offsets.
          */
         Offsets: {
             /** First */
@@ -3694,12 +3694,12 @@ export interface components {
             isr: number[];
             /**
              * Last Stable Offset
-             * @description where the first open transaction begins; else the high watermark
+             * @description first offset of the oldest open transaction; otherwise the high watermark
              */
             last_stable_offset: number;
             /**
              * Leader
-             * @description a node's id, -1 where none leads
+             * @description node id of the leader; -1 for none
              */
             leader: number;
             /** Leader Epoch */
@@ -3714,13 +3714,13 @@ export interface components {
             replicas: number[];
             /**
              * Size Bytes
-             * @description of its batches, as they are stored
+             * @description bytes of its batches as stored
              */
             size_bytes: number;
         };
         /**
          * PlaceGiven
-         * @description A partition of a target.
+         * @description A partition of a target assignment.
          */
         PlaceGiven: {
             /** Partition */
@@ -3730,7 +3730,7 @@ export interface components {
         };
         /**
          * Protocol
-         * @description What there is.
+         * @description The APIs and error codes.
          * @example {
          *       "apis": [
          *         {
@@ -3756,7 +3756,7 @@ export interface components {
         };
         /**
          * Quiet
-         * @description It is quiet.
+         * @description The broker has been quiet.
          * @example {
          *       "seconds": 0.2
          *     }
@@ -3764,7 +3764,7 @@ export interface components {
         Quiet: {
             /**
              * Seconds
-             * @description for so long at least
+             * @description seconds without requests
              */
             seconds: number;
         };
@@ -3781,24 +3781,24 @@ export interface components {
         QuotaChange: {
             /**
              * Client Id
-             * @description a name, or "" for the default of all that have none of their own
+             * @description a name, or "" for the default quota
              */
             client_id?: string | null;
             /**
              * Ip
-             * @description a name, or "" for the default of all that have none of their own
+             * @description a name, or "" for the default quota
              */
             ip?: string | null;
             /**
              * Quotas
-             * @description by Kafka's names; null removes one
+             * @description Kafka's quota names with values; null removes a quota
              */
             quotas: {
                 [key: string]: number | null;
             };
             /**
              * User
-             * @description a name, or "" for the default of all that have none of their own
+             * @description a name, or "" for the default quota
              */
             user?: string | null;
         };
@@ -3819,7 +3819,7 @@ export interface components {
             ip: string | null;
             /**
              * Quotas
-             * @description null: a client has set what is no finite number
+             * @description null: a client has set a value that is not finite
              */
             quotas: {
                 [key: string]: number | null;
@@ -3829,7 +3829,7 @@ export interface components {
         };
         /**
          * QuotaList
-         * @description Whoever has quotas.
+         * @description All entities with quotas.
          */
         QuotaList: {
             /** Quotas */
@@ -3842,12 +3842,12 @@ export interface components {
         Records: {
             /**
              * End
-             * @description the partition's end, or its last stable offset with read_committed
+             * @description end offset of the partition, or its last stable offset with read_committed
              */
             end: number;
             /**
              * Next
-             * @description `offset` for what comes after these
+             * @description `offset` for the records after these
              */
             next: number;
             /** Records */
@@ -3855,33 +3855,33 @@ export interface components {
         };
         /**
          * RecordsInfo
-         * @description Neighbouring records with which it is the same.
+         * @description Consecutive records in the same state.
          */
         RecordsInfo: {
             /** Client Id */
             client_id: string | null;
             /**
              * Deliveries
-             * @description how often they were delivered
+             * @description delivery count
              */
             deliveries: number;
             /** First */
             first: number;
             /**
              * Held
-             * @description whether what was said of them waits for release-acknowledgements
+             * @description whether their acknowledgements are held (release-acknowledgements)
              */
             held: boolean;
             /** Last */
             last: number;
             /**
              * Lock Left Ms
-             * @description for how long they are still its own
+             * @description milliseconds until the acquisition lock expires
              */
             lock_left_ms: number | null;
             /**
              * Member Id
-             * @description who has them
+             * @description the member that has acquired them
              */
             member_id: string | null;
             /**
@@ -3892,7 +3892,7 @@ export interface components {
         };
         /**
          * Release
-         * @description Whom to let go; nothing means everybody.
+         * @description Which requests to release; all of them by default.
          * @example {
          *       "n": 1
          *     }
@@ -3900,18 +3900,18 @@ export interface components {
         Release: {
             /**
              * Connection
-             * @description those of the connection with this number
+             * @description only requests of the connection with this number
              */
             connection?: number | null;
             /**
              * N
-             * @description the first so many
+             * @description the first n requests
              */
             n?: number | null;
         };
         /**
          * Released
-         * @description How many requests went.
+         * @description How many requests were released.
          * @example {
          *       "released": 1
          *     }
@@ -3922,7 +3922,7 @@ export interface components {
         };
         /**
          * RemovedAcls
-         * @description How many are gone.
+         * @description How many entries were removed.
          * @example {
          *       "removed": 1
          *     }
@@ -3933,7 +3933,7 @@ export interface components {
         };
         /**
          * RemovedFaults
-         * @description How many rules are gone.
+         * @description How many rules were removed.
          */
         RemovedFaults: {
             /** Removed */
@@ -3941,7 +3941,7 @@ export interface components {
         };
         /**
          * ResetInfo
-         * @description The fresh broker.
+         * @description The broker after the reset.
          * @example {
          *       "bootstrap_servers": "127.0.0.1:9092",
          *       "topics": [
@@ -3957,7 +3957,7 @@ export interface components {
         };
         /**
          * RevocationHold
-         * @description Whose revocation does not count, or does again.
+         * @description The member, and whether its revocations are held.
          * @example {
          *       "held": true,
          *       "member_id": "Iqk8GDnmTXuqPnqMfUWCnQ"
@@ -3971,7 +3971,7 @@ export interface components {
         };
         /**
          * SessionEnded
-         * @description Whose session has ended.
+         * @description The member whose session has ended.
          * @example {
          *       "member_id": "Iqk8GDnmTXuqPnqMfUWCnQ"
          *     }
@@ -4013,7 +4013,7 @@ export interface components {
             group: string;
             /**
              * Holds Acknowledgements
-             * @description whether a test holds what its members acknowledge
+             * @description whether acknowledgements of its members are held
              */
             holds_acknowledgements: boolean;
             /** Member List */
@@ -4024,7 +4024,7 @@ export interface components {
             partition_list: components["schemas"]["SharePartitionInfo"][];
             /**
              * Partitions
-             * @description those that its members may read
+             * @description number of partitions that its members may read
              */
             partitions: number;
             /**
@@ -4052,14 +4052,14 @@ export interface components {
             group: string;
             /**
              * Holds Acknowledgements
-             * @description whether a test holds what its members acknowledge
+             * @description whether acknowledgements of its members are held
              */
             holds_acknowledgements: boolean;
             /** Members */
             members: number;
             /**
              * Partitions
-             * @description those that its members may read
+             * @description number of partitions that its members may read
              */
             partitions: number;
             /**
@@ -4077,13 +4077,13 @@ export interface components {
             groups: components["schemas"]["ShareGroupInfo"][];
             /**
              * Total
-             * @description how many there are, listed or not
+             * @description total number, listed or not
              */
             total: number;
         };
         /**
          * ShareGroupReached
-         * @description It is so.
+         * @description The share group is as requested.
          * @example {
          *       "group": "workers"
          *     }
@@ -4099,7 +4099,7 @@ export interface components {
         ShareMemberInfo: {
             /**
              * Assigned
-             * @description partitions that it may read, beside others
+             * @description partitions that it may read, shared with other members
              */
             assigned: components["schemas"]["TopicPartition"][];
             /** Client Id */
@@ -4115,36 +4115,36 @@ export interface components {
         };
         /**
          * SharePartitionInfo
-         * @description A partition as a share group has it.
+         * @description A partition from the view of a share group.
          */
         SharePartitionInfo: {
             /**
              * Counts
-             * @description how many from `start` to `end` are in each state
+             * @description number of records from `start` to `end` in each state
              */
             counts: {
                 [key: string]: number;
             };
             /**
              * End
-             * @description where the log ends for the group's members
+             * @description end offset for the group's members
              */
             end: number;
             /**
              * Lag
-             * @description how many are not done with
+             * @description number of records that are not done
              */
             lag: number | null;
             /** Partition */
             partition: number;
             /**
              * Records
-             * @description as many as `limit` says, from `start` on
+             * @description at most `limit` ranges, from `start` on
              */
             records: components["schemas"]["RecordsInfo"][];
             /**
              * Start
-             * @description all before it are done with; null where nobody has read of it
+             * @description all records before it are done; null if no member has read the partition
              */
             start: number | null;
             /** Topic */
@@ -4152,7 +4152,7 @@ export interface components {
         };
         /**
          * ShareWanted
-         * @description The same as a body.
+         * @description The same conditions as a body.
          * @example {
          *       "lag": 0
          *     }
@@ -4160,17 +4160,17 @@ export interface components {
         ShareWanted: {
             /**
              * Acquired
-             * @description members have so many records at least
+             * @description members have acquired at least this many records
              */
             acquired?: number | null;
             /**
              * Held
-             * @description the acknowledgements of so many are held at least
+             * @description acknowledgements of at least this many records are held
              */
             held?: number | null;
             /**
              * Lag
-             * @description of every partition so many are not done with at most
+             * @description in each partition at most this many records are not done
              */
             lag?: number | null;
             /**
@@ -4181,13 +4181,13 @@ export interface components {
             timeout: number;
             /**
              * Topic
-             * @description of this topic alone
+             * @description only of this topic
              */
             topic?: string | null;
         };
         /**
          * ShownRecord
-         * @description A record; what is no UTF-8 is `{"base64": …}`. With `cut`, keys, values and headers may be beginnings.
+         * @description A record; data that is not UTF-8 is `{"base64": …}`. With `cut`, keys, values and headers may be cut.
          */
         ShownRecord: {
             /** Headers */
@@ -4203,7 +4203,7 @@ export interface components {
             } | null;
             /**
              * Key Size
-             * @description bytes; -1 of null
+             * @description bytes; -1 for null
              */
             key_size: number;
             /** Offset */
@@ -4222,7 +4222,7 @@ export interface components {
             timestamp_type: string;
             /**
              * Transaction
-             * @description "committed", "aborted", "open"; null where it was in none
+             * @description "committed", "aborted" or "open"; null without a transaction
              */
             transaction: string | null;
             /** Value */
@@ -4231,7 +4231,7 @@ export interface components {
             } | null;
             /**
              * Value Size
-             * @description bytes; -1 of null
+             * @description bytes; -1 for null
              */
             value_size: number;
         };
@@ -4252,17 +4252,17 @@ export interface components {
             id: string;
             /**
              * Now
-             * @description broker time when it was taken
+             * @description broker time at which it was taken
              */
             now: string;
             /**
              * Records
-             * @description that they have
+             * @description number of their records
              */
             records: number;
             /**
              * Topics
-             * @description those that are not internal, with the numbers of their partitions
+             * @description topics that are not internal, with their numbers of partitions
              */
             topics: {
                 [key: string]: number;
@@ -4270,7 +4270,7 @@ export interface components {
         };
         /**
          * SnapshotList
-         * @description All that are kept, the oldest first.
+         * @description All snapshots, the oldest first.
          */
         SnapshotList: {
             /** Snapshots */
@@ -4278,7 +4278,7 @@ export interface components {
         };
         /**
          * StepInfo
-         * @description What happened to the partition.
+         * @description An event in the partition's history.
          */
         StepInfo: {
             /** Broker Ms */
@@ -4290,7 +4290,7 @@ export interface components {
             entry: number;
             /**
              * First
-             * @description an offset; of a commit the one that was committed
+             * @description first offset; for a commit the committed offset
              */
             first: number | null;
             /** Last */
@@ -4315,7 +4315,7 @@ export interface components {
         StreamsConfigs: {
             /**
              * Configs
-             * @description null takes one away
+             * @description null removes a configuration
              */
             configs: {
                 [key: string]: string | boolean | number | null;
@@ -4323,7 +4323,7 @@ export interface components {
         };
         /**
          * StreamsConfigured
-         * @description What a group is configured for itself.
+         * @description The group's own configuration.
          * @example {
          *       "configs": {
          *         "streams.num.standby.replicas": "1"
@@ -4341,7 +4341,7 @@ export interface components {
         };
         /**
          * StreamsGroupDetail
-         * @description A streams group with what it runs, and who has what of it.
+         * @description A streams group with its topology, members and tasks.
          * @example {
          *       "epoch": 3,
          *       "group": "app",
@@ -4364,7 +4364,7 @@ export interface components {
             members: number;
             /**
              * Shutdown By
-             * @description member id of who wants the whole application to end
+             * @description id of the member that requested the shutdown of the application
              */
             shutdown_by: string | null;
             /**
@@ -4374,29 +4374,29 @@ export interface components {
             state: string;
             /**
              * Status
-             * @description what its members are told that it lacks: MISSING_SOURCE_TOPICS
+             * @description status that its members receive, for example MISSING_SOURCE_TOPICS
              */
             status: string | null;
             /**
              * Status Message
-             * @description what it lacks, in words
+             * @description what the status means, in words
              */
             status_message: string | null;
             /** Subtopologies */
             subtopologies: components["schemas"]["SubtopologyInfo"][];
             /**
              * Target Epoch
-             * @description of the target assignment
+             * @description epoch of the target assignment
              */
             target_epoch: number;
             /**
              * Tasks
-             * @description as far as it is known how many there are
+             * @description number of tasks, if known
              */
             tasks: number;
             /**
              * To Create
-             * @description the internal topics that are not there
+             * @description internal topics that do not exist yet
              */
             to_create: string[];
             /** Topology Epoch */
@@ -4423,7 +4423,7 @@ export interface components {
             members: number;
             /**
              * Shutdown By
-             * @description member id of who wants the whole application to end
+             * @description id of the member that requested the shutdown of the application
              */
             shutdown_by: string | null;
             /**
@@ -4433,17 +4433,17 @@ export interface components {
             state: string;
             /**
              * Status
-             * @description what its members are told that it lacks: MISSING_SOURCE_TOPICS
+             * @description status that its members receive, for example MISSING_SOURCE_TOPICS
              */
             status: string | null;
             /**
              * Target Epoch
-             * @description of the target assignment
+             * @description epoch of the target assignment
              */
             target_epoch: number;
             /**
              * Tasks
-             * @description as far as it is known how many there are
+             * @description number of tasks, if known
              */
             tasks: number;
         };
@@ -4456,7 +4456,7 @@ export interface components {
             groups: components["schemas"]["StreamsGroupInfo"][];
             /**
              * Total
-             * @description how many there are, listed or not
+             * @description total number, listed or not
              */
             total: number;
         };
@@ -4479,7 +4479,7 @@ export interface components {
             host: string;
             /** Member Id */
             member_id: string;
-            /** @description what it is told to let go of, and has not */
+            /** @description what it must give up and has not given up yet */
             pending_revocation: components["schemas"]["TasksInfo"];
             /**
              * Process Id
@@ -4493,23 +4493,23 @@ export interface components {
              * @description STABLE, UNREVOKED_TASKS or UNRELEASED_TASKS
              */
             state: string;
-            /** @description what it is to have in the end */
+            /** @description its target assignment */
             target: components["schemas"]["TasksInfo"];
             /** Task Offsets */
             task_offsets: components["schemas"]["TaskOffsetInfo"][];
-            /** @description what is the member's now */
+            /** @description what the member has now */
             tasks: components["schemas"]["TasksInfo"];
             /** Topology Epoch */
             topology_epoch: number;
             /**
              * User Endpoint
-             * @description where it answers questions about its state
+             * @description address at which it answers interactive queries
              */
             user_endpoint: string | null;
         };
         /**
          * StreamsWanted
-         * @description All of what is said has to be so; where nothing is, somebody works on every task, and all is settled.
+         * @description Conditions that must all hold; without any, every task has an owner and the group is settled.
          * @example {
          *       "active": {
          *         "one": [
@@ -4524,26 +4524,26 @@ export interface components {
         StreamsWanted: {
             /**
              * Active
-             * @description exactly these tasks, by name of a member
+             * @description exactly these active tasks, by member
              */
             active?: {
                 [key: string]: components["schemas"]["TaskGiven"][];
             } | null;
             /**
              * Members
-             * @description how many there are
+             * @description this number of members
              */
             members?: number | null;
             /**
              * Standby
-             * @description likewise
+             * @description the same for these tasks
              */
             standby?: {
                 [key: string]: components["schemas"]["TaskGiven"][];
             } | null;
             /**
              * Status
-             * @description its members are told that it lacks this
+             * @description the status that members of the group receive
              */
             status?: ("MISSING_SOURCE_TOPICS" | "INCORRECTLY_PARTITIONED_TOPICS" | "MISSING_INTERNAL_TOPICS") | null;
             /**
@@ -4554,7 +4554,7 @@ export interface components {
             timeout: number;
             /**
              * Warmup
-             * @description likewise
+             * @description the same for these tasks
              */
             warmup?: {
                 [key: string]: components["schemas"]["TaskGiven"][];
@@ -4562,7 +4562,7 @@ export interface components {
         };
         /**
          * SubtopologyInfo
-         * @description A part of the application of which there is a task for each partition.
+         * @description A part of the topology, with one task for each partition.
          */
         SubtopologyInfo: {
             /** Repartition Sink Topics */
@@ -4579,13 +4579,13 @@ export interface components {
             subtopology: string;
             /**
              * Tasks
-             * @description how many; null where the topics do not do for that
+             * @description number of tasks; null if its topics do not determine it
              */
             tasks: number | null;
         };
         /**
          * Summary
-         * @description How much there is.
+         * @description Counts of everything.
          * @example {
          *       "bootstrap_servers": "127.0.0.1:9092",
          *       "chaos": false,
@@ -4632,7 +4632,7 @@ export interface components {
             faults: number;
             /**
              * Faults Spent
-             * @description of them, those that have fired as often as they may
+             * @description rules that have fired as often as they may
              */
             faults_spent: number;
             /** Frozen */
@@ -4643,19 +4643,19 @@ export interface components {
             groups: number;
             /**
              * Held
-             * @description requests that faults hold
+             * @description requests that fault rules hold
              */
             held: number;
             /** Internal Topics */
             internal_topics: number;
             /**
              * Journal Entries
-             * @description that are still there
+             * @description entries that are kept
              */
             journal_entries: number | null;
             /**
              * Leaderless
-             * @description partitions that no node leads
+             * @description partitions without a leader
              */
             leaderless: number;
             /** Nodes */
@@ -4666,38 +4666,38 @@ export interface components {
             now_ms: number;
             /**
              * Offsets
-             * @description committed ones
+             * @description committed offsets
              */
             offsets: number;
             /** Open Transactions */
             open_transactions: number;
             /**
              * Partitions
-             * @description of all topics
+             * @description partitions of all topics
              */
             partitions: number;
             /** Profile */
             profile: string;
             /**
              * Records
-             * @description offsets from the start to the end of all partitions, internal ones left out
+             * @description offsets from the start to the end of all partitions that are not internal
              */
             records: number;
             /**
              * Requests
-             * @description that ever were; null where no journal is kept
+             * @description requests ever received; null without a journal
              */
             requests: number | null;
             /**
              * Size Bytes
-             * @description of their batches
+             * @description bytes of their batches as stored
              */
             size_bytes: number;
             /** Snapshots */
             snapshots: number;
             /**
              * Topics
-             * @description without those of the broker itself
+             * @description topics that are not internal
              */
             topics: number;
             /**
@@ -4710,7 +4710,7 @@ export interface components {
         };
         /**
          * TaskGiven
-         * @description A task that somebody is to have.
+         * @description A task in an assignment.
          */
         TaskGiven: {
             /** Partition */
@@ -4744,7 +4744,7 @@ export interface components {
         };
         /**
          * TasksInfo
-         * @description Tasks by what is done with them.
+         * @description Tasks by role.
          */
         TasksInfo: {
             /** Active */
@@ -4771,7 +4771,7 @@ export interface components {
         TopicDetail: {
             /**
              * Configs
-             * @description what it overrides
+             * @description configurations that differ from the broker's
              */
             configs: {
                 [key: string]: string;
@@ -4782,21 +4782,21 @@ export interface components {
             name: string;
             /**
              * Partition List
-             * @description as many as `limit` says
+             * @description at most `limit` items
              */
             partition_list: components["schemas"]["PartitionInfo"][];
             /** Partitions */
             partitions: number;
             /**
              * Records
-             * @description offsets from the start to the end of its partitions: compaction leaves gaps
+             * @description offsets from the start to the end of its partitions; after compaction more than there are records
              */
             records: number;
             /** Replication Factor */
             replication_factor: number;
             /**
              * Size Bytes
-             * @description of all its batches, as they are stored
+             * @description bytes of all its batches as stored
              */
             size_bytes: number;
             /** Topic Id */
@@ -4819,7 +4819,7 @@ export interface components {
         TopicInfo: {
             /**
              * Configs
-             * @description what it overrides
+             * @description configurations that differ from the broker's
              */
             configs: {
                 [key: string]: string;
@@ -4832,14 +4832,14 @@ export interface components {
             partitions: number;
             /**
              * Records
-             * @description offsets from the start to the end of its partitions: compaction leaves gaps
+             * @description offsets from the start to the end of its partitions; after compaction more than there are records
              */
             records: number;
             /** Replication Factor */
             replication_factor: number;
             /**
              * Size Bytes
-             * @description of all its batches, as they are stored
+             * @description bytes of all its batches as stored
              */
             size_bytes: number;
             /** Topic Id */
@@ -4847,14 +4847,14 @@ export interface components {
         };
         /**
          * TopicList
-         * @description Topics in the order of their creation, unless they are sorted otherwise.
+         * @description Topics in the order of their creation, or sorted.
          */
         TopicList: {
             /** Topics */
             topics: components["schemas"]["TopicInfo"][];
             /**
              * Total
-             * @description how many there are of those that were asked for, listed or not
+             * @description number of matches, listed or not
              */
             total: number;
         };
@@ -4870,7 +4870,7 @@ export interface components {
         };
         /**
          * TopicReached
-         * @description It is so.
+         * @description The topic is as requested.
          * @example {
          *       "partitions": 3,
          *       "records": 17,
@@ -4882,7 +4882,7 @@ export interface components {
             partitions: number;
             /**
              * Records
-             * @description how many were found that match; null where none were asked for
+             * @description number of matching records; null without `records`
              */
             records: number | null;
             /** Topic */
@@ -4916,17 +4916,17 @@ export interface components {
         TransactionInfo: {
             /**
              * Held
-             * @description whether its markers are held
+             * @description whether the markers of its transaction are held
              */
             held: boolean;
             /**
              * Partitions
-             * @description those of its transaction that have no marker yet
+             * @description partitions in its transaction that have no marker yet
              */
             partitions: components["schemas"]["TopicPartition"][];
             /**
              * Pending Markers
-             * @description those of them that a marker is under way to
+             * @description partitions to which a marker is being written
              */
             pending_markers: components["schemas"]["TopicPartition"][];
             /** Producer Epoch */
@@ -4935,12 +4935,12 @@ export interface components {
             producer_id: number;
             /**
              * Start
-             * @description broker time when its transaction began; null before the first
+             * @description broker time at which its transaction began; null before the first one
              */
             start: string | null;
             /**
              * State
-             * @description Empty, Ongoing, PrepareCommit, PrepareAbort, CompleteCommit or CompleteAbort; waited for also Dead
+             * @description Empty, Ongoing, PrepareCommit, PrepareAbort, CompleteCommit or CompleteAbort; Dead in the answer to a wait
              */
             state: string;
             /** Timeout Ms */
@@ -4950,12 +4950,12 @@ export interface components {
         };
         /**
          * TransactionList
-         * @description Transactional ids in the order in which they came.
+         * @description Transactional ids in the order of their first use.
          */
         TransactionList: {
             /**
              * Total
-             * @description how many fulfil the filters, listed or not
+             * @description number of matches, listed or not
              */
             total: number;
             /** Transactions */
@@ -4963,7 +4963,7 @@ export interface components {
         };
         /**
          * VerdictInfo
-         * @description What the requests and answers show.
+         * @description The result of the check.
          * @example {
          *       "findings": [
          *         {
@@ -5021,23 +5021,23 @@ export interface components {
             };
             /**
              * Notices
-             * @description what Kafka promises to nobody, or may be meant
+             * @description what Kafka does not promise, or what may be intended
              */
             notices: components["schemas"]["GuaranteeFinding"][];
             /**
              * Ok
-             * @description whether there is no finding
+             * @description true if there is no finding
              */
             ok: boolean;
             /**
              * Undecided
-             * @description what cannot be said, and why
+             * @description what cannot be decided, and why
              */
             undecided: string[];
         };
         /**
          * WantedAssignment
-         * @description Who is to have what.
+         * @description The partitions that members must have.
          * @example {
          *       "assignment": {
          *         "one": [
@@ -5056,7 +5056,7 @@ export interface components {
         WantedAssignment: {
             /**
              * Assignment
-             * @description by member id, group instance id or client id: exactly these partitions; others may have any
+             * @description exact partitions by member id, group instance id or client id; members that are not named may have any
              */
             assignment: {
                 [key: string]: components["schemas"]["PlaceGiven"][];
@@ -5070,7 +5070,7 @@ export interface components {
         };
         /**
          * WantedChaos
-         * @description A seed and how much of it; or the acts themselves.
+         * @description A seed and its level, a scenario, or a list of acts.
          * @example {
          *       "level": 2,
          *       "seed": 7
@@ -5079,18 +5079,18 @@ export interface components {
         WantedChaos: {
             /**
              * Acts
-             * @description in the place of a seed: each once
+             * @description instead of a seed: acts to do, each once
              */
             acts?: components["schemas"]["ActBody"][] | null;
             /**
              * Level
-             * @description 1: errors and late answers; 2: lost ones, moves; 3: nodes, too
+             * @description 1: errors and late answers; 2: also lost answers and moves; 3: also nodes that stop
              * @default 1
              */
             level: number;
             /**
              * Scenario
-             * @description in the place of a seed: a name (docs/chaos.md)
+             * @description instead of a seed: name of a scenario (docs/chaos.md)
              */
             scenario?: string | null;
             /** Seed */
@@ -5098,7 +5098,7 @@ export interface components {
         };
         /**
          * Written
-         * @description Where the records went, in the order in which they were given.
+         * @description Where the records were written, in the order in which they were given.
          * @example {
          *       "records": [
          *         {
@@ -5114,7 +5114,7 @@ export interface components {
         };
         /**
          * WrittenRecord
-         * @description Where a record went.
+         * @description Where a record was written.
          */
         WrittenRecord: {
             /** Offset */
@@ -5284,7 +5284,7 @@ export interface operations {
     health: {
         parameters: {
             query?: {
-                /** @description a topic, may be given several times */
+                /** @description a topic that must exist; may be given several times */
                 topic?: string[];
             };
             header?: never;
@@ -5348,15 +5348,15 @@ export interface operations {
             query?: {
                 resource_type?: ("TOPIC" | "GROUP" | "CLUSTER" | "TRANSACTIONAL_ID" | "DELEGATION_TOKEN" | "USER") | null;
                 resource_name?: string | null;
-                /** @description MATCH: all that concern the resource of that name */
+                /** @description MATCH: all entries that apply to the resource of that name */
                 pattern_type?: ("LITERAL" | "PREFIXED" | "MATCH") | null;
                 principal?: string | null;
                 host?: string | null;
                 operation?: ("ALL" | "READ" | "WRITE" | "CREATE" | "DELETE" | "ALTER" | "DESCRIBE" | "CLUSTER_ACTION" | "DESCRIBE_CONFIGS" | "ALTER_CONFIGS" | "IDEMPOTENT_WRITE" | "CREATE_TOKENS" | "DESCRIBE_TOKENS" | "TWO_PHASE_COMMIT") | null;
                 permission?: ("ALLOW" | "DENY") | null;
-                /** @description how many to leave out before the first */
+                /** @description number of items to skip */
                 offset?: number;
-                /** @description how many at most */
+                /** @description maximum number of items */
                 limit?: number;
             };
             header?: never;
@@ -5374,7 +5374,7 @@ export interface operations {
                     "application/json": components["schemas"]["AclList"];
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -5383,7 +5383,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -5416,7 +5416,7 @@ export interface operations {
                     "application/json": components["schemas"]["AclInfo"];
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -5425,7 +5425,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -5441,7 +5441,7 @@ export interface operations {
             query?: {
                 resource_type?: ("TOPIC" | "GROUP" | "CLUSTER" | "TRANSACTIONAL_ID" | "DELEGATION_TOKEN" | "USER") | null;
                 resource_name?: string | null;
-                /** @description MATCH: all that concern the resource of that name */
+                /** @description MATCH: all entries that apply to the resource of that name */
                 pattern_type?: ("LITERAL" | "PREFIXED" | "MATCH") | null;
                 principal?: string | null;
                 host?: string | null;
@@ -5463,7 +5463,7 @@ export interface operations {
                     "application/json": components["schemas"]["RemovedAcls"];
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -5472,7 +5472,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -5488,7 +5488,7 @@ export interface operations {
             query: {
                 /** @description User:alice */
                 principal: string;
-                /** @description the address from which it asks */
+                /** @description the client's address */
                 host?: string;
                 operation: "ALL" | "READ" | "WRITE" | "CREATE" | "DELETE" | "ALTER" | "DESCRIBE" | "CLUSTER_ACTION" | "DESCRIBE_CONFIGS" | "ALTER_CONFIGS" | "IDEMPOTENT_WRITE" | "CREATE_TOKENS" | "DESCRIBE_TOKENS" | "TWO_PHASE_COMMIT";
                 resource_type: "TOPIC" | "GROUP" | "CLUSTER" | "TRANSACTIONAL_ID" | "DELEGATION_TOKEN" | "USER";
@@ -5509,7 +5509,7 @@ export interface operations {
                     "application/json": components["schemas"]["AccessInfo"];
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -5518,7 +5518,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -5547,7 +5547,7 @@ export interface operations {
                     "application/json": components["schemas"]["Advertised"];
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -5556,7 +5556,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -5589,7 +5589,7 @@ export interface operations {
                     "application/json": components["schemas"]["Advertised"];
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -5598,7 +5598,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -5627,7 +5627,7 @@ export interface operations {
                     "application/json": components["schemas"]["ChaosInfo"];
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -5636,7 +5636,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -5669,7 +5669,7 @@ export interface operations {
                     "application/json": components["schemas"]["ChaosInfo"];
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -5678,7 +5678,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -5707,7 +5707,7 @@ export interface operations {
                     "application/json": components["schemas"]["ChaosInfo"];
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -5716,7 +5716,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -5730,9 +5730,9 @@ export interface operations {
     check: {
         parameters: {
             query?: {
-                /** @description findings are about these alone; by default about those that clients can keep */
+                /** @description guarantees to check; by default those that clients can keep */
                 guarantee?: string[];
-                /** @description nothing is said of these */
+                /** @description guarantees to leave out */
                 ignoring?: string[];
             };
             header?: never;
@@ -5750,7 +5750,7 @@ export interface operations {
                     "application/json": components["schemas"]["VerdictInfo"];
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -5759,7 +5759,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -5788,7 +5788,7 @@ export interface operations {
                     "application/json": components["schemas"]["ClockState"];
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -5797,7 +5797,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -5830,7 +5830,7 @@ export interface operations {
                     "application/json": components["schemas"]["ClockState"];
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -5839,7 +5839,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -5853,13 +5853,13 @@ export interface operations {
     clock_forecast: {
         parameters: {
             query?: {
-                /** @description 7d, 90m or 1h30m; may be given several times */
+                /** @description a duration such as 7d, 90m or 1h30m; may be given several times */
                 within?: string[];
-                /** @description only that kind; may be given several times */
+                /** @description only this kind; may be given several times */
                 kind?: string[];
-                /** @description only of that group */
+                /** @description only of this group */
                 group?: string | null;
-                /** @description how many at most */
+                /** @description maximum number of items */
                 limit?: number;
             };
             header?: never;
@@ -5877,7 +5877,7 @@ export interface operations {
                     "application/json": components["schemas"]["Forecast"];
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -5886,7 +5886,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -5915,7 +5915,7 @@ export interface operations {
                     "application/json": components["schemas"]["ClockState"];
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -5924,7 +5924,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -5957,7 +5957,7 @@ export interface operations {
                     "application/json": components["schemas"]["ClockState"];
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -5966,7 +5966,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -5995,7 +5995,7 @@ export interface operations {
                     "application/json": components["schemas"]["ClockState"];
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -6004,7 +6004,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -6033,7 +6033,7 @@ export interface operations {
                     "application/json": components["schemas"]["ConfigInfo"];
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -6042,7 +6042,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -6056,7 +6056,7 @@ export interface operations {
     configs: {
         parameters: {
             query?: {
-                /** @description a topic's; else the broker's */
+                /** @description the topic; without it the broker */
                 topic?: string | null;
             };
             header?: never;
@@ -6074,7 +6074,7 @@ export interface operations {
                     "application/json": components["schemas"]["ConfigList"];
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -6083,7 +6083,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -6116,7 +6116,7 @@ export interface operations {
                     "application/json": components["schemas"]["Leads"];
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -6125,7 +6125,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -6161,7 +6161,7 @@ export interface operations {
                     "text/event-stream": unknown;
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -6170,7 +6170,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -6199,7 +6199,7 @@ export interface operations {
                     "application/json": components["schemas"]["FaultList"];
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -6208,7 +6208,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -6305,7 +6305,7 @@ export interface operations {
                     "application/json": components["schemas"]["FaultState"];
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -6314,7 +6314,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -6343,7 +6343,7 @@ export interface operations {
                     "application/json": components["schemas"]["RemovedFaults"];
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -6352,7 +6352,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -6383,7 +6383,7 @@ export interface operations {
                     "application/json": components["schemas"]["FaultState"];
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -6392,7 +6392,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -6423,7 +6423,7 @@ export interface operations {
                     "application/json": components["schemas"]["RemovedFaults"];
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -6432,7 +6432,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -6467,7 +6467,7 @@ export interface operations {
                     "application/json": components["schemas"]["Released"];
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -6476,7 +6476,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -6490,9 +6490,9 @@ export interface operations {
     faults_wait: {
         parameters: {
             query?: {
-                /** @description until so many requests have met it; 1 if nothing is said */
+                /** @description until the rule has fired this often; 1 by default */
                 hits?: number | null;
-                /** @description until it holds so many, or more */
+                /** @description until it holds at least this many requests */
                 held?: number | null;
                 /** @description seconds */
                 timeout?: number;
@@ -6514,7 +6514,7 @@ export interface operations {
                     "application/json": components["schemas"]["FaultState"];
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -6523,7 +6523,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -6537,21 +6537,21 @@ export interface operations {
     groups_list: {
         parameters: {
             query?: {
-                /** @description only the one of that name, if it is there */
+                /** @description only the group of this name, if it exists */
                 group?: string | null;
-                /** @description only those with this in their name, in any case */
+                /** @description only those whose name contains this text; case does not matter */
                 search?: string | null;
-                /** @description only those of that type; may be given several times */
+                /** @description only groups of this type; may be given several times */
                 type?: string[];
-                /** @description only those in that state; may be given several times */
+                /** @description only those in this state; may be given several times */
                 state?: string[];
-                /** @description whether with lag, next expiry and worst finding */
+                /** @description whether to return the lag, the next expiry and the worst finding */
                 details?: boolean;
-                /** @description name: in the order of their names, where there are 20,000 groups at most */
+                /** @description name: sorted by name, for at most 20,000 groups */
                 sort?: "created" | "name";
-                /** @description how many to leave out before the first */
+                /** @description number of items to skip */
                 offset?: number;
-                /** @description how many at most */
+                /** @description maximum number of items */
                 limit?: number;
             };
             header?: never;
@@ -6569,7 +6569,7 @@ export interface operations {
                     "application/json": components["schemas"]["GroupList"];
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -6578,7 +6578,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -6607,7 +6607,7 @@ export interface operations {
                     "application/json": components["schemas"]["ExpiredOffsets"];
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -6616,7 +6616,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -6630,7 +6630,7 @@ export interface operations {
     groups_describe: {
         parameters: {
             query?: {
-                /** @description how many at most */
+                /** @description maximum number of items */
                 limit?: number;
             };
             header?: never;
@@ -6650,7 +6650,7 @@ export interface operations {
                     "application/json": components["schemas"]["GroupDetail"];
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -6659,7 +6659,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -6690,7 +6690,7 @@ export interface operations {
                     "application/json": components["schemas"]["GroupInfo"];
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -6699,7 +6699,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -6734,7 +6734,7 @@ export interface operations {
                     "application/json": components["schemas"]["SessionEnded"];
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -6743,7 +6743,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -6774,7 +6774,7 @@ export interface operations {
                     "application/json": components["schemas"]["FindingList"];
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -6783,7 +6783,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -6818,7 +6818,7 @@ export interface operations {
                     "application/json": components["schemas"]["RevocationHold"];
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -6827,7 +6827,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -6841,11 +6841,11 @@ export interface operations {
     groups_list_partitions: {
         parameters: {
             query?: {
-                /** @description only of that topic */
+                /** @description only of this topic */
                 topic?: string | null;
-                /** @description how many to leave out before the first */
+                /** @description number of items to skip */
                 offset?: number;
-                /** @description how many at most */
+                /** @description maximum number of items */
                 limit?: number;
             };
             header?: never;
@@ -6865,7 +6865,7 @@ export interface operations {
                     "application/json": components["schemas"]["GroupPartitions"];
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -6874,7 +6874,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -6909,7 +6909,7 @@ export interface operations {
                     "application/json": components["schemas"]["RevocationHold"];
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -6918,7 +6918,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -6953,7 +6953,7 @@ export interface operations {
                     "application/json": components["schemas"]["GroupDetail"];
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -6962,7 +6962,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -6976,13 +6976,13 @@ export interface operations {
     groups_wait: {
         parameters: {
             query?: {
-                /** @description as Kafka names it, in any case; Dead where there is no such group */
+                /** @description Kafka's name of the state, in any case; Dead for a group that does not exist */
                 state?: string | null;
-                /** @description how many there are */
+                /** @description this number of members */
                 members?: number | null;
-                /** @description it is behind by so many records of a partition at most */
+                /** @description a lag of at most this many records, in each partition */
                 lag?: number | null;
-                /** @description with `lag`: of this topic alone, all of whose partitions count */
+                /** @description with `lag`: only in this topic, in all of its partitions */
                 topic?: string | null;
                 /** @description seconds */
                 timeout?: number;
@@ -7004,7 +7004,7 @@ export interface operations {
                     "application/json": components["schemas"]["GroupReached"];
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -7013,7 +7013,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -7048,7 +7048,7 @@ export interface operations {
                     "application/json": components["schemas"]["GroupReached"];
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -7057,7 +7057,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -7086,7 +7086,7 @@ export interface operations {
                     "application/json": components["schemas"]["HangingList"];
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -7095,7 +7095,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -7128,7 +7128,7 @@ export interface operations {
                     "application/json": components["schemas"]["HangingInfo"];
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -7137,7 +7137,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -7170,7 +7170,7 @@ export interface operations {
                     "application/json": components["schemas"]["HangingInfo"];
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -7179,7 +7179,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -7208,7 +7208,7 @@ export interface operations {
                     "application/json": components["schemas"]["HoldList"];
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -7217,7 +7217,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -7231,36 +7231,36 @@ export interface operations {
     journal_query: {
         parameters: {
             query?: {
-                /** @description an API's name, OffsetCommit */
+                /** @description name of an API, for example OffsetCommit */
                 api?: string | null;
-                /** @description named by the request */
+                /** @description named in the request */
                 group?: string | null;
-                /** @description of a member that asks, or is spoken for */
+                /** @description the member that sends the request, or that the request names */
                 member_id?: string | null;
-                /** @description of a transaction that the request is part of or asks about */
+                /** @description of a transaction that the request belongs to or names */
                 transactional_id?: string | null;
                 /** @description of such a transaction */
                 producer_id?: number | null;
-                /** @description named by the request */
+                /** @description named in the request */
                 topic?: string | null;
                 client_id?: string | null;
-                /** @description an error in the answer, NOT_COORDINATOR or its number */
+                /** @description an error code in the answer, by name (NOT_COORDINATOR) or number */
                 error?: string | null;
                 /** @description reply, pending, no_reply, closed, refused or dropped */
                 outcome?: string | null;
-                /** @description the id of the fault that fired */
+                /** @description id of the fault rule that fired */
                 fault?: string | null;
                 /** @description a sequence number, or broker time in ISO 8601 with a time zone */
                 since?: string | null;
-                /** @description whether with the raw bytes, in base64 in JSON */
+                /** @description whether to return the raw bytes; base64 in JSON */
                 frames?: boolean;
-                /** @description whether with requests and answers field by field */
+                /** @description whether to return requests and answers field by field */
                 messages?: boolean;
-                /** @description how many at most */
+                /** @description maximum number of items */
                 limit?: number;
-                /** @description only entries below this sequence number; of those the newest */
+                /** @description only the newest entries below this sequence number */
                 before?: number | null;
-                /** @description not those of that API; may be given several times */
+                /** @description leave this API out; may be given several times */
                 not_api?: string[];
             };
             header?: never;
@@ -7278,7 +7278,7 @@ export interface operations {
                     "application/json": components["schemas"]["JournalPage"];
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -7287,7 +7287,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -7316,7 +7316,7 @@ export interface operations {
                     "application/json": components["schemas"]["ClearedJournal"];
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -7325,7 +7325,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -7339,30 +7339,30 @@ export interface operations {
     journal_export: {
         parameters: {
             query?: {
-                /** @description an API's name, OffsetCommit */
+                /** @description name of an API, for example OffsetCommit */
                 api?: string | null;
-                /** @description named by the request */
+                /** @description named in the request */
                 group?: string | null;
-                /** @description of a member that asks, or is spoken for */
+                /** @description the member that sends the request, or that the request names */
                 member_id?: string | null;
-                /** @description of a transaction that the request is part of or asks about */
+                /** @description of a transaction that the request belongs to or names */
                 transactional_id?: string | null;
                 /** @description of such a transaction */
                 producer_id?: number | null;
-                /** @description named by the request */
+                /** @description named in the request */
                 topic?: string | null;
                 client_id?: string | null;
-                /** @description an error in the answer, NOT_COORDINATOR or its number */
+                /** @description an error code in the answer, by name (NOT_COORDINATOR) or number */
                 error?: string | null;
                 /** @description reply, pending, no_reply, closed, refused or dropped */
                 outcome?: string | null;
-                /** @description the id of the fault that fired */
+                /** @description id of the fault rule that fired */
                 fault?: string | null;
                 /** @description a sequence number, or broker time in ISO 8601 with a time zone */
                 since?: string | null;
-                /** @description whether with the raw bytes, in base64 in JSON */
+                /** @description whether to return the raw bytes; base64 in JSON */
                 frames?: boolean;
-                /** @description whether with requests and answers field by field */
+                /** @description whether to return requests and answers field by field */
                 messages?: boolean;
                 format?: "jsonl" | "parquet";
             };
@@ -7382,7 +7382,7 @@ export interface operations {
                     "application/x-ndjson": unknown;
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -7391,7 +7391,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -7405,30 +7405,30 @@ export interface operations {
     journal_follow: {
         parameters: {
             query?: {
-                /** @description an API's name, OffsetCommit */
+                /** @description name of an API, for example OffsetCommit */
                 api?: string | null;
-                /** @description named by the request */
+                /** @description named in the request */
                 group?: string | null;
-                /** @description of a member that asks, or is spoken for */
+                /** @description the member that sends the request, or that the request names */
                 member_id?: string | null;
-                /** @description of a transaction that the request is part of or asks about */
+                /** @description of a transaction that the request belongs to or names */
                 transactional_id?: string | null;
                 /** @description of such a transaction */
                 producer_id?: number | null;
-                /** @description named by the request */
+                /** @description named in the request */
                 topic?: string | null;
                 client_id?: string | null;
-                /** @description an error in the answer, NOT_COORDINATOR or its number */
+                /** @description an error code in the answer, by name (NOT_COORDINATOR) or number */
                 error?: string | null;
                 /** @description reply, pending, no_reply, closed, refused or dropped */
                 outcome?: string | null;
-                /** @description the id of the fault that fired */
+                /** @description id of the fault rule that fired */
                 fault?: string | null;
                 /** @description a sequence number, or broker time in ISO 8601 with a time zone */
                 since?: string | null;
-                /** @description whether with the raw bytes, in base64 in JSON */
+                /** @description whether to return the raw bytes; base64 in JSON */
                 frames?: boolean;
-                /** @description whether with requests and answers field by field */
+                /** @description whether to return requests and answers field by field */
                 messages?: boolean;
             };
             header?: never;
@@ -7492,7 +7492,7 @@ export interface operations {
                     "application/x-ndjson": unknown;
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -7501,7 +7501,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -7515,30 +7515,30 @@ export interface operations {
     journal_wait: {
         parameters: {
             query?: {
-                /** @description an API's name, OffsetCommit */
+                /** @description name of an API, for example OffsetCommit */
                 api?: string | null;
-                /** @description named by the request */
+                /** @description named in the request */
                 group?: string | null;
-                /** @description of a member that asks, or is spoken for */
+                /** @description the member that sends the request, or that the request names */
                 member_id?: string | null;
-                /** @description of a transaction that the request is part of or asks about */
+                /** @description of a transaction that the request belongs to or names */
                 transactional_id?: string | null;
                 /** @description of such a transaction */
                 producer_id?: number | null;
-                /** @description named by the request */
+                /** @description named in the request */
                 topic?: string | null;
                 client_id?: string | null;
-                /** @description an error in the answer, NOT_COORDINATOR or its number */
+                /** @description an error code in the answer, by name (NOT_COORDINATOR) or number */
                 error?: string | null;
                 /** @description reply, pending, no_reply, closed, refused or dropped */
                 outcome?: string | null;
-                /** @description the id of the fault that fired */
+                /** @description id of the fault rule that fired */
                 fault?: string | null;
                 /** @description a sequence number, or broker time in ISO 8601 with a time zone */
                 since?: string | null;
-                /** @description whether with the raw bytes, in base64 in JSON */
+                /** @description whether to return the raw bytes; base64 in JSON */
                 frames?: boolean;
-                /** @description whether with requests and answers field by field */
+                /** @description whether to return requests and answers field by field */
                 messages?: boolean;
                 /** @description seconds */
                 timeout?: number;
@@ -7558,7 +7558,7 @@ export interface operations {
                     "application/json": components["schemas"]["FoundEntry"];
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -7567,7 +7567,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -7581,9 +7581,9 @@ export interface operations {
     journal_wait_quiet: {
         parameters: {
             query?: {
-                /** @description by the machine's clock */
+                /** @description seconds, by the machine's clock */
                 seconds?: number;
-                /** @description APIs that do not count */
+                /** @description names of APIs to ignore */
                 ignoring?: string[];
                 /** @description seconds */
                 timeout?: number;
@@ -7603,7 +7603,7 @@ export interface operations {
                     "application/json": components["schemas"]["Quiet"];
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -7612,7 +7612,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -7626,9 +7626,9 @@ export interface operations {
     journal_decode: {
         parameters: {
             query?: {
-                /** @description of each frame so many at most */
+                /** @description maximum per frame */
                 fields?: number;
-                /** @description of each frame so many at most */
+                /** @description maximum per frame */
                 bytes?: number;
             };
             header?: never;
@@ -7648,7 +7648,7 @@ export interface operations {
                     "application/json": components["schemas"]["Decoded"];
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -7657,7 +7657,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -7690,7 +7690,7 @@ export interface operations {
                     "application/json": components["schemas"]["Leads"];
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -7699,7 +7699,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -7728,7 +7728,7 @@ export interface operations {
                     "application/json": components["schemas"]["NodeList"];
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -7737,7 +7737,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -7770,7 +7770,7 @@ export interface operations {
                     "application/json": components["schemas"]["NodeInfo"];
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -7779,7 +7779,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -7810,7 +7810,7 @@ export interface operations {
                     "application/json": components["schemas"]["NodeInfo"];
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -7819,7 +7819,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -7850,7 +7850,7 @@ export interface operations {
                     "application/json": components["schemas"]["NodeInfo"];
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -7859,7 +7859,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -7890,7 +7890,7 @@ export interface operations {
                     "application/json": components["schemas"]["NodeInfo"];
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -7899,7 +7899,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -7928,7 +7928,7 @@ export interface operations {
                     "application/json": components["schemas"]["Protocol"];
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -7937,7 +7937,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -7951,7 +7951,7 @@ export interface operations {
     quotas_list: {
         parameters: {
             query?: {
-                /** @description how many at most */
+                /** @description maximum number of items */
                 limit?: number;
             };
             header?: never;
@@ -7969,7 +7969,7 @@ export interface operations {
                     "application/json": components["schemas"]["QuotaList"];
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -7978,7 +7978,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -8011,7 +8011,7 @@ export interface operations {
                     "application/json": components["schemas"]["QuotaInfo"];
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -8020,7 +8020,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -8049,7 +8049,7 @@ export interface operations {
                     "application/json": components["schemas"]["ResetInfo"];
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -8058,7 +8058,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -8072,7 +8072,7 @@ export interface operations {
     share_groups_list: {
         parameters: {
             query?: {
-                /** @description how many at most */
+                /** @description maximum number of items */
                 limit?: number;
             };
             header?: never;
@@ -8090,7 +8090,7 @@ export interface operations {
                     "application/json": components["schemas"]["ShareGroupList"];
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -8099,7 +8099,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -8113,7 +8113,7 @@ export interface operations {
     share_groups_describe: {
         parameters: {
             query?: {
-                /** @description how many at most */
+                /** @description maximum number of items */
                 limit?: number;
             };
             header?: never;
@@ -8133,7 +8133,7 @@ export interface operations {
                     "application/json": components["schemas"]["ShareGroupDetail"];
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -8142,7 +8142,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -8177,7 +8177,7 @@ export interface operations {
                     "application/json": components["schemas"]["Configured"];
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -8186,7 +8186,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -8221,7 +8221,7 @@ export interface operations {
                     "application/json": components["schemas"]["SessionEnded"];
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -8230,7 +8230,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -8261,7 +8261,7 @@ export interface operations {
                     "application/json": components["schemas"]["ShareGroupInfo"];
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -8270,7 +8270,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -8301,7 +8301,7 @@ export interface operations {
                     "application/json": components["schemas"]["ShareGroupInfo"];
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -8310,7 +8310,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -8324,13 +8324,13 @@ export interface operations {
     share_groups_wait: {
         parameters: {
             query?: {
-                /** @description of this topic alone */
+                /** @description only of this topic */
                 topic?: string | null;
-                /** @description members have so many records at least */
+                /** @description members have acquired at least this many records */
                 acquired?: number | null;
-                /** @description the acknowledgements of so many are held at least */
+                /** @description acknowledgements of at least this many records are held */
                 held?: number | null;
-                /** @description of every partition so many are not done with at most */
+                /** @description in each partition at most this many records are not done */
                 lag?: number | null;
                 /** @description seconds */
                 timeout?: number;
@@ -8352,7 +8352,7 @@ export interface operations {
                     "application/json": components["schemas"]["ShareGroupReached"];
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -8361,7 +8361,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -8396,7 +8396,7 @@ export interface operations {
                     "application/json": components["schemas"]["ShareGroupReached"];
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -8405,7 +8405,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -8434,7 +8434,7 @@ export interface operations {
                     "application/json": components["schemas"]["SnapshotList"];
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -8443,7 +8443,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -8476,7 +8476,7 @@ export interface operations {
                     "application/json": components["schemas"]["SnapshotInfo"];
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -8485,7 +8485,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -8516,7 +8516,7 @@ export interface operations {
                     "application/json": components["schemas"]["SnapshotInfo"];
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -8525,7 +8525,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -8556,7 +8556,7 @@ export interface operations {
                     "application/json": components["schemas"]["DeletedSnapshot"];
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -8565,7 +8565,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -8596,7 +8596,7 @@ export interface operations {
                     "application/octet-stream": unknown;
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -8605,7 +8605,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -8640,7 +8640,7 @@ export interface operations {
                     "application/json": components["schemas"]["SnapshotInfo"];
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -8649,7 +8649,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -8680,7 +8680,7 @@ export interface operations {
                     "application/json": components["schemas"]["SnapshotInfo"];
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -8689,7 +8689,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -8703,7 +8703,7 @@ export interface operations {
     streams_groups_list: {
         parameters: {
             query?: {
-                /** @description how many at most */
+                /** @description maximum number of items */
                 limit?: number;
             };
             header?: never;
@@ -8721,7 +8721,7 @@ export interface operations {
                     "application/json": components["schemas"]["StreamsGroupList"];
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -8730,7 +8730,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -8761,7 +8761,7 @@ export interface operations {
                     "application/json": components["schemas"]["StreamsGroupDetail"];
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -8770,7 +8770,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -8805,7 +8805,7 @@ export interface operations {
                     "application/json": components["schemas"]["StreamsConfigured"];
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -8814,7 +8814,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -8849,7 +8849,7 @@ export interface operations {
                     "application/json": components["schemas"]["SessionEnded"];
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -8858,7 +8858,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -8893,7 +8893,7 @@ export interface operations {
                     "application/json": components["schemas"]["StreamsGroupInfo"];
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -8902,7 +8902,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -8916,9 +8916,9 @@ export interface operations {
     streams_groups_wait_query: {
         parameters: {
             query?: {
-                /** @description its members are told that it lacks this */
+                /** @description the status that members of the group receive */
                 status?: ("MISSING_SOURCE_TOPICS" | "INCORRECTLY_PARTITIONED_TOPICS" | "MISSING_INTERNAL_TOPICS") | null;
-                /** @description how many there are */
+                /** @description this number of members */
                 members?: number | null;
                 /** @description seconds */
                 timeout?: number;
@@ -8940,7 +8940,7 @@ export interface operations {
                     "application/json": components["schemas"]["StreamsGroupInfo"];
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -8949,7 +8949,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -8984,7 +8984,7 @@ export interface operations {
                     "application/json": components["schemas"]["StreamsGroupInfo"];
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -8993,7 +8993,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -9022,7 +9022,7 @@ export interface operations {
                     "application/json": components["schemas"]["Summary"];
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -9031,7 +9031,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -9045,15 +9045,15 @@ export interface operations {
     topics_list: {
         parameters: {
             query?: {
-                /** @description how many at most */
+                /** @description maximum number of items */
                 limit?: number;
-                /** @description how many to leave out before the first */
+                /** @description number of items to skip */
                 offset?: number;
-                /** @description part of a name */
+                /** @description only topics whose name contains this text */
                 search?: string | null;
-                /** @description whether those of the broker itself; null for all */
+                /** @description true: only internal topics; false: none; null: all */
                 internal?: boolean | null;
-                /** @description by name; the most records or bytes first */
+                /** @description name, or the largest number of records or bytes first */
                 sort?: "created" | "name" | "records" | "size";
             };
             header?: never;
@@ -9071,7 +9071,7 @@ export interface operations {
                     "application/json": components["schemas"]["TopicList"];
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -9080,7 +9080,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -9113,7 +9113,7 @@ export interface operations {
                     "application/json": components["schemas"]["TopicInfo"];
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -9122,7 +9122,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -9136,9 +9136,9 @@ export interface operations {
     topics_describe: {
         parameters: {
             query?: {
-                /** @description how many at most */
+                /** @description maximum number of items */
                 limit?: number;
-                /** @description how many to leave out before the first */
+                /** @description number of items to skip */
                 offset?: number;
             };
             header?: never;
@@ -9158,7 +9158,7 @@ export interface operations {
                     "application/json": components["schemas"]["TopicDetail"];
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -9167,7 +9167,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -9198,7 +9198,7 @@ export interface operations {
                     "application/json": components["schemas"]["TopicInfo"];
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -9207,7 +9207,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -9242,7 +9242,7 @@ export interface operations {
                     "application/json": components["schemas"]["AvroRecords"];
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -9251,7 +9251,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -9286,7 +9286,7 @@ export interface operations {
                     "application/json": components["schemas"]["AtTime"];
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -9295,7 +9295,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -9329,7 +9329,7 @@ export interface operations {
                     "application/octet-stream": unknown;
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -9338,7 +9338,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -9356,11 +9356,11 @@ export interface operations {
                 offset?: number;
                 limit?: number;
                 isolation?: "read_uncommitted" | "read_committed";
-                /** @description wait until the partition's end is there; 408 if it is not */
+                /** @description wait until the partition's end offset reaches this; 408 after the timeout */
                 until_end?: number | null;
                 /** @description seconds */
                 timeout?: number;
-                /** @description so many bytes at most of each key, value and header; null for all */
+                /** @description maximum number of bytes of each key, value and header; null: all */
                 cut?: number | null;
             };
             header?: never;
@@ -9380,7 +9380,7 @@ export interface operations {
                     "application/json": components["schemas"]["Records"];
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -9389,7 +9389,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -9424,7 +9424,7 @@ export interface operations {
                     "application/json": components["schemas"]["Written"];
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -9433,7 +9433,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -9447,7 +9447,7 @@ export interface operations {
     topics_search: {
         parameters: {
             query: {
-                /** @description part of a key, a value, a header; capital letters of ASCII are small */
+                /** @description text in a key, a value or a header; the case of ASCII letters does not matter */
                 text: string;
                 partition?: number;
                 offset?: number;
@@ -9470,7 +9470,7 @@ export interface operations {
                     "application/json": components["schemas"]["FoundRecords"];
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -9479,7 +9479,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -9493,13 +9493,13 @@ export interface operations {
     topics_wait: {
         parameters: {
             query?: {
-                /** @description it has so many at least */
+                /** @description at least this many partitions */
                 partitions?: number | null;
-                /** @description it has so many records at least, that match what follows */
+                /** @description at least this many records that match `key` and `contains` */
                 records?: number | null;
-                /** @description with `records`: of this key */
+                /** @description with `records`: records with this key */
                 key?: string | null;
-                /** @description with `records`: whose value has this text in it */
+                /** @description with `records`: records whose value contains this text */
                 contains?: string | null;
                 isolation?: string;
                 /** @description seconds */
@@ -9522,7 +9522,7 @@ export interface operations {
                     "application/json": components["schemas"]["TopicReached"];
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -9531,7 +9531,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -9545,15 +9545,15 @@ export interface operations {
     transactions_list: {
         parameters: {
             query?: {
-                /** @description only those in that state; may be given several times */
+                /** @description only those in this state; may be given several times */
                 state?: ("Empty" | "Ongoing" | "PrepareCommit" | "PrepareAbort" | "CompleteCommit" | "CompleteAbort" | "PrepareEpochFence" | "Dead")[];
-                /** @description only those of that producer; may be given several times */
+                /** @description only those of this producer; may be given several times */
                 producer_id?: number[];
-                /** @description only those with this in their name, in any case */
+                /** @description only those whose name contains this text; case does not matter */
                 search?: string | null;
-                /** @description how many to leave out before the first */
+                /** @description number of items to skip */
                 offset?: number;
-                /** @description how many at most */
+                /** @description maximum number of items */
                 limit?: number;
             };
             header?: never;
@@ -9571,7 +9571,7 @@ export interface operations {
                     "application/json": components["schemas"]["TransactionList"];
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -9580,7 +9580,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -9594,7 +9594,7 @@ export interface operations {
     transactions_show: {
         parameters: {
             query?: {
-                /** @description wait until it is in that state, Dead where there is no such id; 408 if it is not in time */
+                /** @description wait until it is in this state, Dead for an id that does not exist; 408 after the timeout */
                 state?: ("Empty" | "Ongoing" | "PrepareCommit" | "PrepareAbort" | "CompleteCommit" | "CompleteAbort" | "PrepareEpochFence" | "Dead") | null;
                 /** @description seconds */
                 timeout?: number;
@@ -9616,7 +9616,7 @@ export interface operations {
                     "application/json": components["schemas"]["TransactionInfo"];
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -9625,7 +9625,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -9656,7 +9656,7 @@ export interface operations {
                     "application/json": components["schemas"]["TransactionInfo"];
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -9665,7 +9665,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -9696,7 +9696,7 @@ export interface operations {
                     "application/json": components["schemas"]["MarkerHold"];
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -9705,7 +9705,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -9736,7 +9736,7 @@ export interface operations {
                     "application/json": components["schemas"]["MarkerHold"];
                 };
             };
-            /** @description It was refused */
+            /** @description The request was refused */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -9745,7 +9745,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot be done now */
+            /** @description The request cannot be served now */
             "5XX": {
                 headers: {
                     [name: string]: unknown;

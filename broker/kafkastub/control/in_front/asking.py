@@ -75,7 +75,9 @@ class GroupDetail(GroupInfo):
 
     member_list: list[GroupMember]
     committed: list[tuple[str, int, int]] = Field(description="topic, partition, offset")
-    lag: int | None = Field(description="records that it is behind, of all that it has committed")
+    lag: int | None = Field(
+        description="records between the committed offsets and the log end offsets, over all partitions"
+    )
 
 
 def of_topics(hosted: HostedProxy) -> Endpoints:
@@ -84,11 +86,11 @@ def of_topics(hosted: HostedProxy) -> Endpoints:
     waiting = Places(MOST_WAITING, "requests are waiting")
     turns = itertools.count()
 
-    @router.get("", summary="All topics")
+    @router.get("", summary="List topics")
     async def list_topics(query: Annotated[TopicsQuery, Query()]) -> TopicList:
         return await hosted.ask(lambda client: _listed(client, query))
 
-    @router.post("", status_code=201, summary="Create a topic, and wait until it has its leaders")
+    @router.post("", status_code=201, summary="Create a topic, and wait until its partitions have leaders")
     async def create(body: NewTopic) -> TopicInfo:
         about = f"topic {body.name!r}"
         configs = {name: str(value) for name, value in body.configs.items()}
@@ -113,7 +115,7 @@ def of_topics(hosted: HostedProxy) -> Endpoints:
         await hosted.until(there, _LEADERS_SECONDS, about)
         return await hosted.ask(lambda client: _info(client, _metadata(client, body.name), True), about)
 
-    @router.get("/{name}/records", summary="Records of a partition from an offset on, without a client")
+    @router.get("/{name}/records", summary="Read records of a partition from an offset on, without a client")
     async def read(name: str, query: Annotated[RecordsQuery, Query()], request: Request) -> Records:
         committed = query.isolation == "read_committed"
 
@@ -159,7 +161,9 @@ def of_topics(hosted: HostedProxy) -> Endpoints:
 
         return Written(records=await hosted.ask(write, f"topic {name!r}"))
 
-    @router.get("/{name}/wait", summary="Once a topic is there, has so many partitions, so many records that match")
+    @router.get(
+        "/{name}/wait", summary="Wait until a topic exists, and has a number of partitions or of matching records"
+    )
     async def wait(name: str, query: Annotated[WaitQuery, Query()], request: Request) -> TopicReached:
         waiting.take(request.state.connection)
 
@@ -168,7 +172,7 @@ def of_topics(hosted: HostedProxy) -> Endpoints:
 
         return await while_there(request, hosted.until(look, query.timeout, f"topic {name!r}"))
 
-    @router.get("/{name}", summary="One topic with its partitions")
+    @router.get("/{name}", summary="Return a topic with its partitions")
     async def describe(name: str, query: Annotated[TopicQuery, Query()]) -> TopicDetail:
         return await hosted.ask(lambda client: _detail(client, name, query), f"topic {name!r}")
 
@@ -187,11 +191,13 @@ def of_consumer_groups(hosted: HostedProxy) -> Endpoints:
     router = Endpoints(prefix="/groups", tags=["groups"])
     waiting = Places(MOST_WAITING, "requests are waiting")
 
-    @router.get("", summary="All consumer groups", response_model_exclude_unset=True)
+    @router.get("", summary="List consumer groups", response_model_exclude_unset=True)
     async def list_groups(query: Annotated[GroupListQuery, Query()]) -> GroupList:
         return await hosted.ask(lambda client: _groups(client, query))
 
-    @router.get("/{group:path}/wait", summary="Once a group is in a state, has so many members, or its lag is so small")
+    @router.get(
+        "/{group:path}/wait", summary="Wait until a group has a state, a number of members, or a small enough lag"
+    )
     async def wait(group: str, query: Annotated[GroupWaitQuery, Query()], request: Request) -> GroupReached:
         if query.state is None and query.members is None and query.lag is None:
             raise Problem(400, "nothing is waited for: state, members or lag is wanted")
@@ -202,7 +208,7 @@ def of_consumer_groups(hosted: HostedProxy) -> Endpoints:
 
         return await while_there(request, hosted.until(look, query.timeout, f"group {group!r}"))
 
-    @router.post("/{group:path}/wait-assigned", summary="Once members have exactly these partitions")
+    @router.post("/{group:path}/wait-assigned", summary="Wait until members of a group have exactly these partitions")
     async def wait_assigned(group: str, wanted: WantedAssignment, request: Request) -> GroupReached:
         waiting.take(request.state.connection)
         places = {
@@ -214,7 +220,7 @@ def of_consumer_groups(hosted: HostedProxy) -> Endpoints:
 
         return await while_there(request, hosted.until(look, wanted.timeout, f"group {group!r}"))
 
-    @router.get("/{group:path}", summary="One group with its members and offsets")
+    @router.get("/{group:path}", summary="Return a group with its members and offsets")
     async def describe(group: str) -> GroupDetail:
         return await hosted.ask(lambda client: _group(client, group), f"group {group!r}")
 

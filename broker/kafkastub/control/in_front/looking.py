@@ -24,12 +24,12 @@ from kafkawire.messages.metadata_request import MetadataRequest
 
 
 class Summary(BaseModel):
-    """How much there is; null where the cluster does not tell."""
+    """Counts of everything."""
 
     version: str
     profile: str
     bootstrap_servers: str
-    cluster: str = Field(description="where the cluster really is")
+    cluster: str = Field(description="the cluster's own bootstrap servers")
     topics: int | None
     internal_topics: int | None
     partitions: int | None
@@ -53,14 +53,14 @@ class Summary(BaseModel):
     journal_entries: int | None
     now_ms: int
     frozen: bool
-    refused: dict[str, str] = Field(description="what only a stub can do, by subject: why, in a sentence")
+    refused: dict[str, str] = Field(description="what only a stub can do, by subject, with the reason in one sentence")
 
 
 def of_v1(hosted: HostedProxy, guarding: Guarding) -> Endpoints:
     """Those below /v1."""
     router = Endpoints()
 
-    @router.get("/summary", tags=["health"], summary="How much there is of everything")
+    @router.get("/summary", tags=["health"], summary="Count topics, groups, records, requests and more")
     async def summary(request: Request) -> Summary:
         try:
             guarding.cluster(request)
@@ -95,7 +95,9 @@ def of_v1(hosted: HostedProxy, guarding: Guarding) -> Endpoints:
             refused=sentences(),
         )
 
-    @router.get("/nodes", tags=["nodes"], summary="The nodes of the cluster, and what clients are told of them")
+    @router.get(
+        "/nodes", tags=["nodes"], summary="List the nodes of the cluster, with the addresses that clients receive"
+    )
     async def nodes(request: Request) -> NodeList:
         guarding.cluster(request)
         answer = await hosted.ask(
@@ -120,7 +122,7 @@ def of_v1(hosted: HostedProxy, guarding: Guarding) -> Endpoints:
         ]
         return NodeList(nodes=listed, leaderless=without[:100])
 
-    @router.get("/holds", tags=["faults"], summary="All requests that are held")
+    @router.get("/holds", tags=["faults"], summary="List all requests that are held")
     async def holds() -> HoldList:
         held = [HeldByFault(fault=fault.id, **one._asdict()) for fault in hosted.faults for one in fault.held]
         return HoldList(requests=held[:1000], markers=[], acknowledgements=[], revocations=[])
@@ -132,7 +134,7 @@ def of_health(hosted: HostedProxy, guarding: Guarding) -> Endpoints:
     """/health and /metrics."""
     router = Endpoints(tags=["health"])
 
-    @router.get("/health", summary="200 once the port answers and the cluster behind it does", response_model=Health)
+    @router.get("/health", summary="Report 200 when the port and the cluster behind it answer", response_model=Health)
     async def health(query: Annotated[HealthQuery, Query()], request: Request) -> JSONResponse:
         if query.topic:
             guarding.cluster(request)
@@ -151,7 +153,7 @@ def of_health(hosted: HostedProxy, guarding: Guarding) -> Endpoints:
         )
         return JSONResponse(told.model_dump(), 503 if missing else 200)
 
-    @router.get("/metrics", summary="The metrics as Prometheus reads them", response_class=Response)
+    @router.get("/metrics", summary="Return the metrics in Prometheus' text format", response_class=Response)
     async def metrics() -> Response:
         return Response(exposition_of_seen(hosted.proxy), media_type=CONTENT_TYPE)
 

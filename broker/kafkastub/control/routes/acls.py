@@ -43,21 +43,21 @@ _EXAMPLE: Final = {
 
 
 class NewAcl(Body):
-    """An entry."""
+    """An ACL entry."""
 
     model_config = body_example(**_EXAMPLE)
 
     resource_type: _Resource
-    resource_name: Text = Field(description="`*` is every one; of the cluster kafka-cluster")
+    resource_name: Text = Field(description="`*` matches every name; the cluster is named kafka-cluster")
     pattern_type: _Pattern = "LITERAL"
-    principal: Text = Field(description="User:alice; `User:*` is everybody")
+    principal: Text = Field(description="for example User:alice; `User:*` matches everybody")
     host: Text = Field("*", description="an address, a range such as 10.0.0.0/8, or `*`")
     operation: _Operation
     permission: _Permission = "ALLOW"
 
 
 class AclInfo(BaseModel):
-    """An entry."""
+    """An ACL entry."""
 
     model_config = example(**_EXAMPLE)
 
@@ -71,13 +71,13 @@ class AclInfo(BaseModel):
 
 
 class AclList(BaseModel):
-    """The entries that fit, in the order in which they came."""
+    """The matching entries, in the order in which they were added."""
 
-    authorizer: bool = Field(description="whether there is one: without, nobody is refused anything")
-    super_users: list[str] = Field(description="who may do everything")
-    everyone_without_acl: bool = Field(description="whether everybody may where no entry concerns the resource")
+    authorizer: bool = Field(description="whether the broker has an authorizer; without one everything is allowed")
+    super_users: list[str] = Field(description="principals that may do everything")
+    everyone_without_acl: bool = Field(description="whether every principal may use a resource that has no entry")
     acls: list[AclInfo]
-    total: int = Field(description="how many fit, listed or not")
+    total: int = Field(description="number of matches, listed or not")
 
 
 class AclFilters(Body):
@@ -86,7 +86,7 @@ class AclFilters(Body):
     resource_type: _Resource | None = None
     resource_name: str | None = None
     pattern_type: Literal["LITERAL", "PREFIXED", "MATCH"] | None = Field(
-        None, description="MATCH: all that concern the resource of that name"
+        None, description="MATCH: all entries that apply to the resource of that name"
     )
     principal: str | None = None
     host: str | None = None
@@ -102,7 +102,7 @@ class AclsQuery(AclFilters):
 
 
 class RemovedAcls(BaseModel):
-    """How many are gone."""
+    """How many entries were removed."""
 
     model_config = example(removed=1)
 
@@ -113,20 +113,22 @@ class AccessQuery(Body):
     """Who wants to do what."""
 
     principal: str = Field(description="User:alice")
-    host: str = Field("127.0.0.1", description="the address from which it asks")
+    host: str = Field("127.0.0.1", description="the client's address")
     operation: _Operation
     resource_type: _Resource
     resource_name: str
 
 
 class AccessInfo(BaseModel):
-    """Whether it may, and what there is about that."""
+    """Whether access is allowed, and the entries that apply."""
 
     model_config = example(allowed=True, super_user=False, concerning=[_EXAMPLE])
 
     allowed: bool
     super_user: bool
-    concerning: list[AclInfo] = Field(description="the entries that concern the resource, for whomever; 100 at most")
+    concerning: list[AclInfo] = Field(
+        description="the entries that apply to the resource, of any principal; at most 100"
+    )
 
 
 def routes(hosted: Hosted) -> Endpoints:
@@ -140,7 +142,7 @@ def routes(hosted: Hosted) -> Endpoints:
             raise Problem(409, f"{NO_AUTHORIZER} Set authorizer.class.name.", ErrorCode.SECURITY_DISABLED.name)
         return found
 
-    @router.get("", summary="The entries, and who is asked")
+    @router.get("", summary="List ACL entries, with the authorizer's settings")
     async def list_acls(query: Annotated[AclsQuery, Query()]) -> AclList:
         found = hosted.running().state.authorizer
         if found is None:
@@ -159,7 +161,7 @@ def routes(hosted: Hosted) -> Endpoints:
             total=total,
         )
 
-    @router.post("", status_code=201, summary="Add an entry; one that is there already is no error")
+    @router.post("", status_code=201, summary="Add an ACL entry; an entry that exists is not an error")
     async def add(body: NewAcl) -> AclInfo:
         asked = authorizer()
         acl = Acl(
@@ -180,7 +182,7 @@ def routes(hosted: Hosted) -> Endpoints:
         await hosted.kept()
         return _info(acl)
 
-    @router.delete("", summary="Remove the entries that fit; without filters all")
+    @router.delete("", summary="Remove the matching ACL entries; all of them without a filter")
     async def remove(query: Annotated[AclFilters, Query()]) -> RemovedAcls:
         asked = authorizer()
         removed: list[Acl] = []
@@ -188,7 +190,7 @@ def routes(hosted: Hosted) -> Endpoints:
         await hosted.kept()
         return RemovedAcls(removed=len(removed))
 
-    @router.get("/access", summary="Whether a principal may do something, and the entries about it")
+    @router.get("/access", summary="Report whether a principal may do an operation, and the entries that decide it")
     async def access(query: Annotated[AccessQuery, Query()]) -> AccessInfo:
         asked = authorizer()
         kind = ResourceType[query.resource_type]

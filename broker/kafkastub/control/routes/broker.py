@@ -16,7 +16,7 @@ from kafkawire.errors import KafkaError
 
 
 class ConfigInfo(BaseModel):
-    """What the broker goes by."""
+    """The broker's configuration."""
 
     model_config = example(
         version="0.1.0",
@@ -28,17 +28,19 @@ class ConfigInfo(BaseModel):
         kafkastub={"kafkastub.flush": "1000ms"},
     )
 
-    version: str = Field(description="of kafkastub")
+    version: str = Field(description="version of kafkastub")
     profile: str
     bootstrap_servers: str
-    topics: dict[str, int] = Field(description="what was asked for at the start")
-    set: dict[str, str | None] = Field(description="what was set, at the start or by clients; passwords are null")
+    topics: dict[str, int] = Field(description="topics that were given at the start")
+    set: dict[str, str | None] = Field(
+        description="values that were set at the start or by clients; passwords are null"
+    )
     kafka: dict[str, str | None] = Field(description="Kafka's configurations with their values; passwords are null")
-    kafkastub: dict[str, str | None] = Field(description="those that only the stub has; passwords are null")
+    kafkastub: dict[str, str | None] = Field(description="the stub's own configurations; passwords are null")
 
 
 class ResetInfo(BaseModel):
-    """The fresh broker."""
+    """The broker after the reset."""
 
     model_config = example(bootstrap_servers="127.0.0.1:9092", topics=["orders"])
 
@@ -50,7 +52,7 @@ def routes(hosted: Hosted) -> Endpoints:
     """The endpoints."""
     router = Endpoints(tags=["broker"])
 
-    @router.get("/config", summary="The broker's configuration")
+    @router.get("/config", summary="Return the broker's configuration")
     async def config() -> ConfigInfo:
         broker = hosted.running()
         found = broker.config
@@ -66,7 +68,7 @@ def routes(hosted: Hosted) -> Endpoints:
             kafkastub={name: _told(found, name) for name in (*OWN, *PROFILE)},
         )
 
-    @router.post("/reset", summary="A fresh broker at the same address: as it was at the start")
+    @router.post("/reset", summary="Reset the broker to its state at the start, at the same address")
     async def reset() -> ResetInfo:
         try:
             fresh = await hosted.reset()

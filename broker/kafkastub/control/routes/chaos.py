@@ -15,16 +15,16 @@ _SHOWN = 100
 
 
 class ActBody(Body):
-    """One thing for chaos to do: `api`, `nth`, one of error, delay_ms, drop, behind and moves, and where."""
+    """One act of chaos: `api`, `nth`, one of error, delay_ms, drop, behind and moves, and where it applies."""
 
     model_config = body_example(api="OffsetCommit", nth=3, error="NOT_COORDINATOR")
 
     api: str
-    nth: StrictInt = Field(1, description="which request of that API meets it")
+    nth: StrictInt = Field(1, description="which request of that API is affected, counted from 1")
     error: str | None = None
     delay_ms: StrictInt | None = None
-    drop: str | None = Field(None, description="before or after the work")
-    behind: str | None = Field(None, description="the API behind whose next request it arrives")
+    drop: str | None = Field(None, description="close the connection before or after the broker has done the work")
+    behind: str | None = Field(None, description="the API after whose next request this one is delivered")
     moves: str | None = Field(None, description="session, leader, coordinators, stop, start or connections")
     group: str | None = None
     member: StrictInt | None = None
@@ -33,32 +33,36 @@ class ActBody(Body):
     node: StrictInt | None = None
     client_id: str | None = None
     transactional_id: str | None = None
-    committed: bool | None = Field(None, description="of EndTxn: those alone that commit, or that abort")
+    committed: bool | None = Field(None, description="of EndTxn: only commits (true) or only aborts (false)")
 
 
 class WantedChaos(Body):
-    """A seed and how much of it; or the acts themselves."""
+    """A seed and its level, a scenario, or a list of acts."""
 
     model_config = body_example(seed=7, level=2)
 
     seed: StrictInt | None = Field(None, ge=0, lt=1 << 63)
     level: StrictInt = Field(
-        1, ge=1, le=3, description="1: errors and late answers; 2: lost ones, moves; 3: nodes, too"
+        1, ge=1, le=3, description="1: errors and late answers; 2: also lost answers and moves; 3: also nodes that stop"
     )
-    acts: list[ActBody] | None = Field(None, max_length=MOST_ACTS, description="in the place of a seed: each once")
-    scenario: str | None = Field(None, description="in the place of a seed: a name (docs/chaos.md)")
+    acts: list[ActBody] | None = Field(
+        None, max_length=MOST_ACTS, description="instead of a seed: acts to do, each once"
+    )
+    scenario: str | None = Field(None, description="instead of a seed: name of a scenario (docs/chaos.md)")
 
 
 class ActInfo(BaseModel):
-    """One thing that was done."""
+    """An act that chaos has done."""
 
     number: int
     what: str
-    again: dict[str, str | int | bool] | None = Field(description="as one of `acts`, to be played again")
+    again: dict[str, str | int | bool] | None = Field(
+        description="the same thing as an element of `acts`, to repeat it"
+    )
 
 
 class ChaosInfo(BaseModel):
-    """What there is."""
+    """The state of chaos."""
 
     model_config = example(
         running=True, seed=7, level=2, played=None, left=0,
@@ -66,11 +70,11 @@ class ChaosInfo(BaseModel):
                "again": {"api": "OffsetCommit", "nth": 3, "error": "NOT_COORDINATOR"}}],
     )  # fmt: skip
 
-    running: bool = Field(description="whether requests meet it")
-    seed: int | None = Field(description="null where there never was any; that of the last one where it was stopped")
+    running: bool = Field(description="whether chaos is on")
+    seed: int | None = Field(description="the seed, after a stop the last one; null if there never was one")
     level: int | None
-    played: int | None = Field(description="how many acts the list has that is played; null where a seed decides")
-    left: int = Field(description="those of them that are still to come")
+    played: int | None = Field(description="number of acts in the list; null with a seed")
+    left: int = Field(description="how many acts of the list are still to come")
     acts: list[ActInfo] = Field(description=f"the last {_SHOWN} things that it has done, oldest first")
 
 
@@ -89,11 +93,11 @@ def routes(hosted: Hosted) -> Endpoints:
             running=chaos.running, seed=chaos.seed, level=chaos.level, played=played, left=chaos.left, acts=acts
         )
 
-    @router.get("", summary="The seed, and what it has done")
+    @router.get("", summary="Return the seed, and what chaos has done")
     async def show() -> ChaosInfo:
         return info()
 
-    @router.put("", summary="From now on requests meet what the seed decides, or the acts; another one is over")
+    @router.put("", summary="Start chaos from a seed, a scenario or a list of acts; it replaces the previous one")
     async def start(wanted: WantedChaos) -> ChaosInfo:
         hosted.running()
         if sum(one is not None for one in (wanted.seed, wanted.acts, wanted.scenario)) != 1:
@@ -109,7 +113,7 @@ def routes(hosted: Hosted) -> Endpoints:
             raise Problem(400, str(error)) from None
         return info()
 
-    @router.delete("", summary="From now on requests meet nothing of it; nodes that it has stopped come back")
+    @router.delete("", summary="Stop chaos and start the nodes that it stopped")
     async def stop() -> ChaosInfo:
         hosted.running()
         hosted.chaos.stop()

@@ -35,32 +35,30 @@ _EXAMPLE = {
 class Asked(Body):
     """Which guarantees."""
 
-    guarantee: list[str] = Field(
-        [], description="findings are about these alone; by default about those that clients can keep"
-    )
-    ignoring: list[str] = Field([], description="nothing is said of these")
+    guarantee: list[str] = Field([], description="guarantees to check; by default those that clients can keep")
+    ignoring: list[str] = Field([], description="guarantees to leave out")
 
 
 class Offsets(BaseModel):
-    """A range."""
+    """A range of offsets."""
 
     first: int
     last: int
 
 
 class StepInfo(BaseModel):
-    """What happened to the partition."""
+    """An event in the partition's history."""
 
     entry: int = Field(description="number of the journal's entry")
     broker_ms: int
     what: str = Field(description='"given", "given again", "committed", "owned by" …')
     who: str
-    first: int | None = Field(description="an offset; of a commit the one that was committed")
+    first: int | None = Field(description="first offset; for a commit the committed offset")
     last: int | None
 
 
 class GuaranteeFinding(BaseModel):
-    """One thing that was done to records."""
+    """A guarantee that was not kept."""
 
     model_config = example(**_EXAMPLE)
 
@@ -75,20 +73,20 @@ class GuaranteeFinding(BaseModel):
     members: list[str]
     timeline: list[StepInfo]
     jepsen: str | None = Field(description="Jepsen's name for it")
-    advice: dict[str, str] = Field(description="what to do about it, by client: java, librdkafka, franz-go")
+    advice: dict[str, str] = Field(description="what to do about it, for each client: java, librdkafka, franz-go")
 
 
 class VerdictInfo(BaseModel):
-    """What the requests and answers show."""
+    """The result of the check."""
 
     model_config = example(
         ok=False, findings=[_EXAMPLE], notices=[], undecided=[], looked_at={"requests": 17, "commits": 2}
     )
 
-    ok: bool = Field(description="whether there is no finding")
+    ok: bool = Field(description="true if there is no finding")
     findings: list[GuaranteeFinding]
-    notices: list[GuaranteeFinding] = Field(description="what Kafka promises to nobody, or may be meant")
-    undecided: list[str] = Field(description="what cannot be said, and why")
+    notices: list[GuaranteeFinding] = Field(description="what Kafka does not promise, or what may be intended")
+    undecided: list[str] = Field(description="what cannot be decided, and why")
     looked_at: dict[str, int]
 
 
@@ -96,7 +94,7 @@ def routes(hosted: Hosted) -> Endpoints:
     """The endpoint."""
     router = Endpoints(prefix="/check", tags=["check"])
 
-    @router.get("", summary="What the application did to its records, as far as the journal shows it")
+    @router.get("", summary="Check guarantees: which records were lost, duplicated or reordered, as the journal shows")
     async def check(asked: Annotated[Asked, Query()]) -> VerdictInfo:
         broker = hosted.running()
         follower = hosted.follower()

@@ -17,13 +17,13 @@ Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 
 
 class ClockState(BaseModel):
-    """Broker time, after whatever was asked for."""
+    """Broker time after the request."""
 
     model_config = example(now="2026-03-01T12:00:00.000Z", now_ms=1772366400000, frozen=True)
 
     now: str = Field(description="broker time, ISO 8601 in UTC")
     now_ms: int = Field(description="the same in Unix milliseconds")
-    frozen: bool = Field(description="whether it stands still until it is moved")
+    frozen: bool = Field(description="whether broker time stands still until it is moved")
 
 
 class SetClock(Body):
@@ -37,7 +37,7 @@ class SetClock(Body):
 
 
 class Advance(Body):
-    """A step forward; what is given adds up."""
+    """A step forward; durations add up."""
 
     model_config = body_example(by="7d")
 
@@ -47,7 +47,9 @@ class Advance(Body):
     minutes: Number = 0
     seconds: Number = 0
     milliseconds: Number = 0
-    timers: StrictBool = Field(False, description="whether sessions, rebalances and long polls get as much older")
+    timers: StrictBool = Field(
+        False, description="whether session timeouts, rebalances and long polls advance by the same time"
+    )
 
 
 def routes(hosted: Hosted) -> Endpoints:
@@ -59,21 +61,21 @@ def routes(hosted: Hosted) -> Endpoints:
         now = clock.broker_ms()
         return ClockState(now=iso(now), now_ms=now, frozen=clock.frozen)
 
-    @router.get("", summary="Broker time")
+    @router.get("", summary="Return broker time")
     async def show() -> ClockState:
         return state()
 
-    @router.post("/freeze", summary="Let broker time stand still")
+    @router.post("/freeze", summary="Stop broker time")
     async def freeze() -> ClockState:
         hosted.clock.freeze()
         return state()
 
-    @router.post("/unfreeze", summary="Let broker time go on from where it stands")
+    @router.post("/unfreeze", summary="Let broker time run again from where it stopped")
     async def unfreeze() -> ClockState:
         hosted.clock.unfreeze()
         return state()
 
-    @router.post("/set", summary="Make it a point in time; back only on a broker without groups and records")
+    @router.post("/set", summary="Set broker time; it can go back only on a broker without groups and records")
     async def set_clock(body: SetClock) -> ClockState:
         try:
             hosted.clock.set(_moment(body.to))
@@ -82,7 +84,7 @@ def routes(hosted: Hosted) -> Endpoints:
         await hosted.kept()
         return state()
 
-    @router.post("/advance", summary="Move broker time forward; whatever falls due has happened afterwards")
+    @router.post("/advance", summary="Move broker time forward, and do everything that becomes due")
     async def advance(body: Advance) -> ClockState:
         try:
             by = None if body.by is None else timedelta(milliseconds=milliseconds(body.by))

@@ -26,9 +26,9 @@ _TYPES = {code: name for name, code in TYPE_CODES.items()}
 
 
 class ConfigSource(BaseModel):
-    """One place that says something of it."""
+    """A place that sets a configuration."""
 
-    name: str = Field(description="what it is called there: a topic's configuration may come from a broker's")
+    name: str = Field(description="its name there: a topic's configuration may come from a broker's")
     value: str | None
     source: str
 
@@ -43,19 +43,19 @@ class ConfigEntry(BaseModel):
     )  # fmt: skip
 
     name: str
-    value: str | None = Field(description="null where it has none, or is a password")
+    value: str | None = Field(description="null if it has no value, or is a password")
     source: str = Field(description="topic, dynamic_broker, dynamic_default_broker, static_broker, default, kafkastub")
     type: str
     read_only: bool
     sensitive: bool
     documentation: str | None
     sources: list[ConfigSource] = Field(
-        description="all that say something of it, the default too; the first one counts"
+        description="every place that sets it, the default included; the first one is in effect"
     )
 
 
 class ConfigList(BaseModel):
-    """Configurations in the order of their names, the stub's own last."""
+    """Configurations sorted by name, the stub's own last."""
 
     configs: list[ConfigEntry]
 
@@ -63,14 +63,16 @@ class ConfigList(BaseModel):
 class ConfigsQuery(Body):
     """Whose."""
 
-    topic: Text | None = Field(None, description="a topic's; else the broker's")
+    topic: Text | None = Field(None, description="the topic; without it the broker")
 
 
 def routes(hosted: Hosted) -> Endpoints:
     """The endpoint."""
     router = Endpoints(tags=["broker"])
 
-    @router.get("/configs", summary="The configuration of the broker, or of a topic, with its sources")
+    @router.get(
+        "/configs", summary="Return the configuration of the broker or of a topic, with the source of each value"
+    )
     async def configs(query: Annotated[ConfigsQuery, Query()]) -> ConfigList:
         broker = hosted.running()
         if query.topic is not None:

@@ -29,28 +29,28 @@ class DecodedField(BaseModel):
     """A field, or an element of an array."""
 
     name: str
-    type: str = Field(description="as the protocol's guide names it: int32, compact string, array of TopicPartition")
-    start: int = Field(description="where its first byte is, the length in front of it included")
-    end: int = Field(description="behind its last byte")
-    value: Any = Field(
-        None, description="a number, a text; of bytes the first ones in base64; null where it has fields"
+    type: str = Field(
+        description="type in the words of the protocol guide: int32, compact string, array of TopicPartition"
     )
-    size: int | None = Field(None, description="of a text or bytes that are told in part: how long they are")
-    fields: list[DecodedField] | None = Field(None, description="what it is made of")
-    left_out: int = Field(0, description="elements and fields that are there and are not told")
+    start: int = Field(description="position of its first byte, its length prefix included")
+    end: int = Field(description="position after its last byte")
+    value: Any = Field(None, description="a number or a text; the first bytes in base64; null if it has fields")
+    size: int | None = Field(None, description="length of a text or bytes that are shown in part")
+    fields: list[DecodedField] | None = Field(None, description="its fields or elements")
+    left_out: int = Field(0, description="number of elements and fields that are not listed")
 
 
 class DecodedFrame(BaseModel):
-    """A frame as it went over the wire, with its size in front."""
+    """A frame as it was sent, its size first."""
 
-    size: int = Field(description="bytes, the four of its size included")
-    bytes: str = Field(description="the first of them in base64")
+    size: int = Field(description="bytes, with the four of its size")
+    bytes: str = Field(description="the first bytes, in base64")
     fields: list[DecodedField] = Field(description="size, header, body")
-    why: str | None = Field(description="why it could not be read to its end; null where it was")
+    why: str | None = Field(description="why it could not be decoded to its end; null if it could")
 
 
 class Decoded(BaseModel):
-    """An entry of the journal with its frames."""
+    """A journal entry with its frames."""
 
     model_config = example(
         entry={"sequence": 17, "api": "Heartbeat", "api_version": 4},
@@ -61,16 +61,16 @@ class Decoded(BaseModel):
         response=None,
     )  # fmt: skip
 
-    entry: dict[str, Any] = Field(description="its columns; where its frames are hidden, both messages without secrets")
-    request: DecodedFrame | None = Field(description="null where the clock was moved")
-    response: DecodedFrame | None = Field(description="null where there is none (yet)")
+    entry: dict[str, Any] = Field(description="its columns; where frames are hidden, both messages without secrets")
+    request: DecodedFrame | None = Field(description="null for a move of the clock")
+    response: DecodedFrame | None = Field(description="null if there is none, or none yet")
 
 
 class DecodedQuery(Body):
     """How much of it."""
 
-    fields: int = Field(2000, ge=1, le=_MOST_FIELDS, description="of each frame so many at most")
-    bytes: int = Field(16384, ge=0, le=_MOST_BYTES, description="of each frame so many at most")
+    fields: int = Field(2000, ge=1, le=_MOST_FIELDS, description="maximum per frame")
+    bytes: int = Field(16384, ge=0, le=_MOST_BYTES, description="maximum per frame")
 
 
 class _Sequence(IntegerConvertor):
@@ -84,7 +84,9 @@ def add_to(router: Endpoints, book: Book) -> None:
 
     register_url_convertor("sequence", _Sequence())
 
-    @router.get("/{sequence:sequence}", summary="One entry, field by field beside its bytes", response_model=Decoded)
+    @router.get(
+        "/{sequence:sequence}", summary="Return an entry field by field, with its bytes", response_model=Decoded
+    )
     async def decode(sequence: int, query: Annotated[DecodedQuery, Query()]) -> Response:
         ring = book.ring
         if not ring.first <= sequence < ring.total:

@@ -50,7 +50,7 @@ def routes(hosted: Hosted) -> Endpoints:
 
     @router.get(
         "/events",
-        summary="Which subjects have changed, as server-sent events, four times a second at most",
+        summary="Stream the subjects that have changed, as server-sent events, at most four times a second",
         response_class=StreamingResponse,
         responses={200: {"content": {"text/event-stream": {"example": _EXAMPLE}}}},
     )

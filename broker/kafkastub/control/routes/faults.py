@@ -39,28 +39,28 @@ class HeldRequest(BaseModel):
 
     api: str
     version: int
-    connection: int = Field(description="its connection's number, as the journal has it")
+    connection: int = Field(description="number of its connection, as in the journal")
     client_id: str | None
-    number: int = Field(description="the first that the rule holds is 1, the next 2")
+    number: int = Field(description="counted from 1 in the order in which the rule held them")
     since: float = Field(description="Unix time in seconds, by the machine's clock")
 
 
 class FaultState(BaseModel):
-    """A rule that is there, and what has come of it."""
+    """A rule, and what it has done."""
 
     model_config = example(
         id="fault-1", rule={"api": "OffsetCommit", "error": "NOT_COORDINATOR", "times": 3}, hits=1, matched=1, held=[]
     )
 
-    id: str = Field(description='the rule\'s name, or "fault-1" …; journal and metrics call it so')
-    rule: dict[str, Any] = Field(description="what it says")
-    hits: int = Field(description="how many requests have met it")
-    matched: int = Field(description="how many requests it matched, those that it spared included")
-    held: list[HeldRequest] = Field(description="the requests that wait now, in the order in which they came")
+    id: str = Field(description='the rule\'s name, or "fault-1" and so on; the journal and metrics use it')
+    rule: dict[str, Any] = Field(description="the rule itself")
+    hits: int = Field(description="how often the rule has fired")
+    matched: int = Field(description="number of requests that matched, those that passed unchanged included")
+    held: list[HeldRequest] = Field(description="requests that wait now, in the order of their arrival")
 
 
 class FaultList(BaseModel):
-    """The rules in their order: of those that are due, the first acts."""
+    """The rules in their order; the first one that is due acts."""
 
     faults: list[FaultState]
 
@@ -70,22 +70,22 @@ class WaitQuery(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    hits: int | None = Field(None, ge=0, description="until so many requests have met it; 1 if nothing is said")
-    held: int | None = Field(None, ge=0, description="until it holds so many, or more")
+    hits: int | None = Field(None, ge=0, description="until the rule has fired this often; 1 by default")
+    held: int | None = Field(None, ge=0, description="until it holds at least this many requests")
     timeout: float = Field(5, ge=0, le=LONGEST_WAIT, allow_inf_nan=False, description="seconds")
 
 
 class Release(BaseModel):
-    """Whom to let go; nothing means everybody."""
+    """Which requests to release; all of them by default."""
 
     model_config = body_example(n=1)
 
-    n: StrictInt | None = Field(None, ge=0, description="the first so many")
-    connection: StrictInt | None = Field(None, ge=0, description="those of the connection with this number")
+    n: StrictInt | None = Field(None, ge=0, description="the first n requests")
+    connection: StrictInt | None = Field(None, ge=0, description="only requests of the connection with this number")
 
 
 class Released(BaseModel):
-    """How many requests went."""
+    """How many requests were released."""
 
     model_config = example(released=1)
 
@@ -93,7 +93,7 @@ class Released(BaseModel):
 
 
 class RemovedFaults(BaseModel):
-    """How many rules are gone."""
+    """How many rules were removed."""
 
     removed: int
 
@@ -110,7 +110,7 @@ def routes(hosted: Hosted) -> Endpoints:
                 return fault
         raise Problem(404, f"there is no fault {fault_id!r}")
 
-    @router.get("", summary="The rules that are there")
+    @router.get("", summary="List the fault rules")
     async def list_faults() -> FaultList:
         hosted.running()
         return FaultList(faults=[_state(fault) for fault in hosted.faults])
@@ -118,7 +118,7 @@ def routes(hosted: Hosted) -> Endpoints:
     @router.post(
         "",
         status_code=201,
-        summary="Add a rule",
+        summary="Add a fault rule",
         openapi_extra={"requestBody": {"content": {"application/json": {"schema": _rule_schema()}}}},
     )
     async def add(rule: Annotated[dict[str, Any], Body(openapi_examples=_EXAMPLES)]) -> FaultState:
@@ -135,7 +135,7 @@ def routes(hosted: Hosted) -> Endpoints:
         except FaultError as error:
             raise Problem(400, str(error)) from None
 
-    @router.delete("", summary="Remove all rules")
+    @router.delete("", summary="Remove all fault rules")
     async def clear() -> RemovedFaults:
         hosted.running()
         gone = len(hosted.faults)
@@ -144,7 +144,7 @@ def routes(hosted: Hosted) -> Endpoints:
 
     @router.get(
         "/{fault_id:path}/wait",
-        summary="The rule, once so many requests have met it, or are held; 408 if that is not in time",
+        summary="Wait until a rule has fired, or holds, a number of requests; 408 after the timeout",
     )
     async def wait(fault_id: str, query: Annotated[WaitQuery, Query()], request: Request) -> FaultState:
         fault = find(fault_id)
@@ -155,16 +155,16 @@ def routes(hosted: Hosted) -> Endpoints:
         await while_there(request, _wait(hosted, fault, hits, held, query.timeout))
         return _state(fault)
 
-    @router.post("/{fault_id:path}/release", summary="Let requests go that a rule with `hold` keeps")
+    @router.post("/{fault_id:path}/release", summary="Release requests that a rule with `hold` keeps")
     async def release(fault_id: str, wanted: Release | None = None) -> Released:
         n, connection = (None, None) if wanted is None else (wanted.n, wanted.connection)
         return Released(released=find(fault_id).release(n, connection))
 
-    @router.get("/{fault_id:path}", summary="One rule")
+    @router.get("/{fault_id:path}", summary="Return a fault rule")
     async def show(fault_id: str) -> FaultState:
         return _state(find(fault_id))
 
-    @router.delete("/{fault_id:path}", summary="Remove a rule")
+    @router.delete("/{fault_id:path}", summary="Remove a fault rule")
     async def remove(fault_id: str) -> RemovedFaults:
         find(fault_id).remove()
         return RemovedFaults(removed=1)

@@ -14,19 +14,21 @@ from kafkastub.findings.groups import LEVELS, MOST, of_group
 
 
 class GroupFinding(BaseModel):
-    """One thing that was found."""
+    """A finding."""
 
-    level: Level = Field(description="stop: nobody gets records because of it; look: it may be; fine: it is in order")
+    level: Level = Field(
+        description="stop: this keeps records from members; look: this may do so; fine: this is in order"
+    )
     sentence: str
-    subject: Subject = Field(description="what it is about")
-    name: str = Field(description="of the subject: a group, a member id, a topic, a node's id, a transactional id …")
+    subject: Subject = Field(description="kind of thing that the finding is about")
+    name: str = Field(description="name of the subject: a group, a member id, a topic, a node id, a transactional id …")
     topic: str | None = None
     partition: int | None = None
     offset: int | None = None
 
 
 class FindingList(BaseModel):
-    """What was found, what stops first."""
+    """Findings, the most severe first."""
 
     model_config = example(
         group="shipping", findings=[
@@ -46,7 +48,10 @@ def routes(hosted: Hosted) -> Endpoints:
     router = Endpoints(prefix="/groups", tags=["groups"])
     walks = Walks()
 
-    @router.get("/{group:path}/findings", summary="Why members of the group get no records, as far as it can be seen")
+    @router.get(
+        "/{group:path}/findings",
+        summary="Explain why members of the group receive no records, as far as the broker can see",
+    )
     async def list_findings(group: str) -> FindingList:
         existing_group(hosted, group)
         found = await findings_of(hosted, walks, group)

@@ -26,7 +26,7 @@ _MOST_HORIZONS: Final = 10
 
 
 class DueInfo(BaseModel):
-    """What goes, and when."""
+    """What expires, and when."""
 
     model_config = example(
         at="2026-03-08T12:00:00.000Z", at_ms=1772971200000, in_ms=604800000, kind="offsets", count=2,
@@ -37,53 +37,60 @@ class DueInfo(BaseModel):
 
     at: str = Field(description="broker time")
     at_ms: int = Field(description="the same in Unix milliseconds")
-    in_ms: int = Field(description="from now; below 0 where it is due, and goes with the next sweep")
+    in_ms: int = Field(description="milliseconds from now; negative if it is due and is deleted in the next sweep")
     kind: str = Field(description="offsets, group, transactional_id, producer, records or delegation_token")
-    count: int = Field(description="how many offsets, or records; else 1")
-    what: str = Field(description="in words")
+    count: int = Field(description="number of offsets or records; otherwise 1")
+    what: str = Field(description="what expires, in words")
     why: str = Field(description="the rule, in words")
-    rule: str | None = Field(None, description="of offsets: own_retention, group_empty, not_subscribed or simple")
+    rule: str | None = Field(None, description="for offsets: own_retention, group_empty, not_subscribed or simple")
     group: str | None = None
     topic: str | None = None
-    partitions: list[int] = Field(description="some of them where there are many")
+    partitions: list[int] = Field(description="the partitions; only some of them if there are many")
     transactional_id: str | None = None
     producer_id: int | None = None
     token_id: str | None = None
     first_offset: int | None = Field(None, description="of records")
     last_offset: int | None = Field(None, description="of records")
-    last_at: str | None = Field(None, description="when the last of the records goes; `at` is of the first")
+    last_at: str | None = Field(None, description="when the last of the records expires; `at` is for the first")
 
 
 class Horizon(BaseModel):
-    """How much is gone by then."""
+    """How much has expired by then."""
 
     within: str
     until: str
     until_ms: int
-    counts: dict[str, int] = Field(description="by kind; of offsets and records each one counts")
+    counts: dict[str, int] = Field(description="number of items by kind; each offset and each record counts")
 
 
 class Forecast(BaseModel):
-    """What goes by itself, the next first, if nobody does anything but let broker time go on."""
+    """What expires if only broker time moves on, the earliest first."""
 
     now: str
     now_ms: int
-    horizons: list[Horizon] = Field(description="for each `within`, in its order")
-    due: list[DueInfo] = Field(description="as many as `limit` says, until the last of them")
-    total: int = Field(description="how many there are, listed or not")
-    sweep_in_ms: int | None = Field(description="until the next sweep for offsets; null where nothing is due now")
-    clean_in_ms: int | None = Field(description="the same of records")
-    offsets_retention_minutes: int = Field(description="as it is configured; below 0 they are kept for ever")
+    horizons: list[Horizon] = Field(description="one item for each `within`, in the same order")
+    due: list[DueInfo] = Field(description="at most `limit` items, up to the last horizon")
+    total: int = Field(description="total number, listed or not")
+    sweep_in_ms: int | None = Field(
+        description="milliseconds until the next sweep for offsets; null if nothing is due now"
+    )
+    clean_in_ms: int | None = Field(
+        description="milliseconds until the next cleaning of logs; null if nothing is due now"
+    )
+    offsets_retention_minutes: int = Field(description="the configured value; negative: offsets are kept for ever")
 
 
 class ForecastQuery(Body):
     """How far, and how much."""
 
     within: list[str] = Field(
-        ["7d"], min_length=1, max_length=_MOST_HORIZONS, description="7d, 90m or 1h30m; may be given several times"
+        ["7d"],
+        min_length=1,
+        max_length=_MOST_HORIZONS,
+        description="a duration such as 7d, 90m or 1h30m; may be given several times",
     )
-    kind: list[str] = Field([], max_length=10, description="only that kind; may be given several times")
-    group: str | None = Field(None, description="only of that group")
+    kind: list[str] = Field([], max_length=10, description="only this kind; may be given several times")
+    group: str | None = Field(None, description="only of this group")
     limit: Limit = 100
 
 
@@ -92,7 +99,7 @@ def routes(hosted: Hosted) -> Endpoints:
     router = Endpoints(prefix="/clock", tags=["clock"])
     walks = Walks()
 
-    @router.get("/forecast", summary="What would be gone if broker time went on so far, the next first")
+    @router.get("/forecast", summary="List what expires if broker time moves forward, the earliest first")
     async def forecast(query: Annotated[ForecastQuery, Query()]) -> Forecast:
         from kafkastub.views.forecast import KINDS, due
 

@@ -31,39 +31,37 @@ _LOOKED_INTO = 20
 
 
 class ListedGroup(GroupInfo):
-    """A group, with what has to be looked for where `details` is said."""
+    """A group; with `details` also what takes longer to find."""
 
-    lag: int | None = Field(None, description="of all its committed offsets; of a share group null")
+    lag: int | None = Field(None, description="over all committed offsets; null for a share group")
     partitions_without_offset: int | None = Field(
         None,
-        description="how many partitions have records and no committed offset, of the topics that it has committed "
-        "any of: they are not in the lag; of a share group null",
+        description="number of partitions with records but no committed offset, in topics that the group has "
+        "committed offsets for; the lag leaves them out; null for a share group",
     )
-    next_expiry: str | None = Field(None, description="broker time when the first of its offsets goes; null for never")
+    next_expiry: str | None = Field(None, description="broker time at which its first offset expires; null for never")
     next_expiry_ms: int | None = None
     worst: Level | None = Field(
-        None, description="of its findings; null where there are none to look for, or there are too many such groups"
+        None, description="worst level of its findings; null if there are none, or too many groups"
     )
 
 
 class GroupList(BaseModel):
-    """Groups in the order of their creation, or of their names."""
+    """Groups in the order of their creation, or sorted by name."""
 
     groups: list[ListedGroup]
-    total: int = Field(description="how many fit, listed or not")
+    total: int = Field(description="number of matches, listed or not")
 
 
 class GroupListQuery(Body):
     """Which, and how many."""
 
-    group: str | None = Field(None, description="only the one of that name, if it is there")
-    search: str | None = Field(None, description="only those with this in their name, in any case")
-    type: list[str] = Field([], max_length=10, description="only those of that type; may be given several times")
-    state: list[str] = Field([], max_length=10, description="only those in that state; may be given several times")
-    details: bool = Field(False, description="whether with lag, next expiry and worst finding")
-    sort: Literal["created", "name"] = Field(
-        "created", description="name: in the order of their names, where there are 20,000 groups at most"
-    )
+    group: str | None = Field(None, description="only the group of this name, if it exists")
+    search: str | None = Field(None, description="only those whose name contains this text; case does not matter")
+    type: list[str] = Field([], max_length=10, description="only groups of this type; may be given several times")
+    state: list[str] = Field([], max_length=10, description="only those in this state; may be given several times")
+    details: bool = Field(False, description="whether to return the lag, the next expiry and the worst finding")
+    sort: Literal["created", "name"] = Field("created", description="name: sorted by name, for at most 20,000 groups")
     offset: Offset = 0
     limit: Limit = 1000
 
@@ -73,7 +71,7 @@ def routes(hosted: Hosted) -> Endpoints:
     router = Endpoints(prefix="/groups", tags=["groups"])
     walks = Walks()
 
-    @router.get("", summary="All groups", response_model_exclude_unset=True)
+    @router.get("", summary="List groups", response_model_exclude_unset=True)
     async def list_groups(query: Annotated[GroupListQuery, Query()]) -> GroupList:
         state = loaded(hosted)
         listed: list[ListedGroup] = []

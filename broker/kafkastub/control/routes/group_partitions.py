@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class GroupPartition(BaseModel):
-    """A partition as a group has it."""
+    """A partition from the view of a group."""
 
     model_config = example(
         topic="orders", partition=0, member_id="consumer-1-9f", client_id="shipping-1", offset=17, metadata="",
@@ -35,27 +35,27 @@ class GroupPartition(BaseModel):
 
     topic: str
     partition: int
-    member_id: str | None = Field(description="whose it is; null where it is nobody's")
+    member_id: str | None = Field(description="the member that has it; null for none")
     client_id: str | None
-    offset: int | None = Field(description="committed; null where none is")
+    offset: int | None = Field(description="the committed offset; null for none")
     metadata: str | None
     committed: str | None = Field(description="broker time of the commit")
     committed_ms: int | None
-    pending: bool = Field(description="whether a transaction that is not decided has an offset of it")
-    log_start_offset: int | None = Field(description="null where there is no such partition (any more)")
-    last_stable_offset: int | None = Field(description="how far readers of committed records get")
+    pending: bool = Field(description="whether an undecided transaction has an offset for it")
+    log_start_offset: int | None = Field(description="null if the partition does not exist (any more)")
+    last_stable_offset: int | None = Field(description="where readers with read_committed stop")
     log_end_offset: int | None
     lag: int | None
-    leader: int | None = Field(description="a node's id; -1 where none leads")
+    leader: int | None = Field(description="node id of the leader; -1 for none")
     leader_running: bool | None
-    expires_at: str | None = Field(description="broker time when the offset goes if nothing happens")
+    expires_at: str | None = Field(description="broker time at which the offset expires if nothing changes")
     expires_at_ms: int | None
     rule: str | None = Field(description="as in `/v1/groups/{group}`")
     why: str | None
 
 
 class GroupPartitions(BaseModel):
-    """By topic and partition."""
+    """Partitions, sorted by topic and number."""
 
     partitions: list[GroupPartition]
     total: int
@@ -64,7 +64,7 @@ class GroupPartitions(BaseModel):
 class PartitionsQuery(Body):
     """Which, and how many."""
 
-    topic: str | None = Field(None, description="only of that topic")
+    topic: str | None = Field(None, description="only of this topic")
     offset: Offset = 0
     limit: Limit = 100
 
@@ -74,7 +74,9 @@ def routes(hosted: Hosted) -> Endpoints:
     router = Endpoints(prefix="/groups", tags=["groups"])
     walks = Walks()
 
-    @router.get("/{group:path}/partitions", summary="Each partition that the group reads, or has an offset of")
+    @router.get(
+        "/{group:path}/partitions", summary="List the partitions that the group reads or has a committed offset for"
+    )
     async def list_partitions(group: str, query: Annotated[PartitionsQuery, Query()]) -> GroupPartitions:
         state, found = existing_group(hosted, group)
         owners = owners_of(state, group)

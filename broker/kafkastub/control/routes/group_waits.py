@@ -21,15 +21,17 @@ from kafkastub.views.of_groups import Awaited
 class WaitQuery(Body):
     """All of what is said has to be so."""
 
-    state: str | None = Field(None, description="as Kafka names it, in any case; Dead where there is no such group")
-    members: int | None = Field(None, ge=0, description="how many there are")
-    lag: int | None = Field(None, ge=0, description="it is behind by so many records of a partition at most")
-    topic: str | None = Field(None, description="with `lag`: of this topic alone, all of whose partitions count")
+    state: str | None = Field(
+        None, description="Kafka's name of the state, in any case; Dead for a group that does not exist"
+    )
+    members: int | None = Field(None, ge=0, description="this number of members")
+    lag: int | None = Field(None, ge=0, description="a lag of at most this many records, in each partition")
+    topic: str | None = Field(None, description="with `lag`: only in this topic, in all of its partitions")
     timeout: Timeout = 5
 
 
 class WantedAssignment(Body):
-    """Who is to have what."""
+    """The partitions that members must have."""
 
     model_config = body_example(
         assignment={"one": [{"topic": "orders", "partition": 0}, {"topic": "orders", "partition": 1}]}
@@ -38,13 +40,14 @@ class WantedAssignment(Body):
     assignment: Names[Annotated[UntilRefused[PlaceGiven], Field(max_length=MOST_LISTED)]] = Field(
         min_length=1,
         max_length=MOST_LISTED,
-        description="by member id, group instance id or client id: exactly these partitions; others may have any",
+        description="exact partitions by member id, group instance id or client id; members that are not named "
+        "may have any",
     )
     timeout: Timeout = 5
 
 
 class GroupReached(BaseModel):
-    """It is so."""
+    """The group is as requested."""
 
     model_config = example(group="shipping", state="Stable", members=2)
 
@@ -64,7 +67,9 @@ def routes(hosted: Hosted) -> Endpoints:
         state, members = state_and_size(await waits.until(request, group, wanted, seconds), group)
         return GroupReached(group=group, state=state, members=members)
 
-    @router.get("/{group:path}/wait", summary="Once a group is in a state, has so many members, or its lag is so small")
+    @router.get(
+        "/{group:path}/wait", summary="Wait until a group has a state, a number of members, or a small enough lag"
+    )
     async def wait(group: str, query: Annotated[WaitQuery, Query()], request: Request) -> GroupReached:
         if query.state is None and query.members is None and query.lag is None:
             raise Problem(400, "nothing is waited for: state, members or lag is wanted")
@@ -72,7 +77,7 @@ def routes(hosted: Hosted) -> Endpoints:
         wanted = Wanted(query.state, query.members, query.lag, query.topic)
         return await wait_for_group(request, group, wanted, query.timeout)
 
-    @router.post("/{group:path}/wait-assigned", summary="Once members of a group have these partitions")
+    @router.post("/{group:path}/wait-assigned", summary="Wait until members of a group have exactly these partitions")
     async def wait_assigned(group: str, wanted: WantedAssignment, request: Request) -> GroupReached:
         asked = {name: tuple((one.topic, one.partition) for one in some) for name, some in wanted.assignment.items()}
         return await wait_for_group(request, group, group_waits.WantedAssignment(asked), wanted.timeout)

@@ -47,12 +47,12 @@ class GroupInfo(Told):
     group: str
     type: str = Field(description="classic, consumer (KIP-848), share (KIP-932), or streams (KIP-1071)")
     state: str = Field(
-        description="Empty, PreparingRebalance, CompletingRebalance, Stable or Dead; in the consumer protocol "
-        "and of streams Assigning and Reconciling, too, of streams NotReady"
+        description="Empty, PreparingRebalance, CompletingRebalance, Stable or Dead; also Assigning and "
+        "Reconciling in consumer and streams groups, and NotReady in streams groups"
     )
     protocol_type: str | None = Field(description="null for a group that only ever committed offsets")
     members: int
-    offsets: int = Field(description="how many partitions have a committed offset")
+    offsets: int = Field(description="number of partitions with a committed offset")
 
 
 class TopicPartition(Pair):
@@ -69,15 +69,17 @@ class MemberInfo(Told):
     host: str = called("client_host")
     session_timeout_ms: int
     rebalance_timeout_ms: int
-    subscribed: list[str] | None = Field(description="topics; null where they cannot be read from its metadata")
-    assigned: list[TopicPartition] = Field(description="what is the member's now")
-    epoch: int | None = Field(description="of the member; null in a classic group")
-    state: str | None = Field(description="STABLE, UNREVOKED_PARTITIONS or UNRELEASED_PARTITIONS, of streams …_TASKS")
+    subscribed: list[str] | None = Field(description="topics; null if its metadata cannot be parsed")
+    assigned: list[TopicPartition] = Field(description="what the member has now")
+    epoch: int | None = Field(description="epoch of the member; null in a classic group")
+    state: str | None = Field(
+        description="STABLE, UNREVOKED_PARTITIONS or UNRELEASED_PARTITIONS; …_TASKS in a streams group"
+    )
     expression: str | None = Field(description="the regular expression that it subscribes to")
-    pending_revocation: list[TopicPartition] = Field(description="what it is told to let go of, and has not")
-    target: list[TopicPartition] | None = Field(description="what it is to have in the end; null in a classic group")
+    pending_revocation: list[TopicPartition] = Field(description="what it must give up and has not given up yet")
+    target: list[TopicPartition] | None = Field(description="its target assignment; null in a classic group")
     upgraded: bool | None = Field(description="whether it uses the consumer protocol; null in a classic group")
-    held: bool = Field(description="whether a test holds what it lets go of: hold-revocation")
+    held: bool = Field(description="whether its revocations are held (hold-revocation)")
 
 
 class OffsetInfo(BaseModel):
@@ -89,11 +91,13 @@ class OffsetInfo(BaseModel):
     leader_epoch: int
     metadata: str
     committed: str = Field(description="broker time of the commit")
-    expires: str | None = Field(description="where the commit itself said how long it is kept")
-    expires_at: str | None = Field(description="broker time when it goes if nothing happens; null where it stays")
+    expires: str | None = Field(description="broker time, if the commit has its own retention")
+    expires_at: str | None = Field(
+        description="broker time at which it expires if nothing changes; null if it does not expire"
+    )
     rule: str = Field(
-        description="why: own_retention, group_empty, not_subscribed or simple; it stays: subscribed, active, pending "
-        "or kept_for_ever"
+        description="why it expires: own_retention, group_empty, not_subscribed or simple; why it stays: "
+        "subscribed, active, pending or kept_for_ever"
     )
     why: str = Field(description="the rule, in words")
     log_end_offset: int | None
@@ -104,32 +108,32 @@ class OffsetInfo(BaseModel):
 class GroupDetail(GroupInfo):
     """A group with its members and offsets."""
 
-    generation: int = Field(description="of a classic group; of one of the consumer protocol its epoch")
-    target_epoch: int | None = Field(description="of the target assignment; null in a classic group")
-    protocol: str | None = Field(description="what the members agreed on, or the broker's assignor")
+    generation: int = Field(description="generation of a classic group; epoch of other groups")
+    target_epoch: int | None = Field(description="epoch of the target assignment; null in a classic group")
+    protocol: str | None = Field(description="the protocol that the members agreed on, or the broker's assignor")
     leader: str | None
-    state_since: str | None = Field(description="broker time since when it is in its state")
+    state_since: str | None = Field(description="broker time of its last change of state")
     member_list: list[MemberInfo]
-    offset_list: list[OffsetInfo] = Field(description="as many as `limit` says")
+    offset_list: list[OffsetInfo] = Field(description="at most `limit` items")
 
 
 class PlaceGiven(Body):
-    """A partition of a target."""
+    """A partition of a target assignment."""
 
     topic: Text
     partition: StrictInt
 
 
 class NewTarget(Body):
-    """What members are to have in the end, by member id, group instance id or client id."""
+    """The target assignment by member id, group instance id or client id."""
 
     model_config = body_example(target={"one": [{"topic": "orders", "partition": 0}]})
 
-    target: Names[UntilRefused[PlaceGiven]] = Field(description="who is not in it is to have nothing")
+    target: Names[UntilRefused[PlaceGiven]] = Field(description="a member that is not in it gets nothing")
 
 
 class RevocationHold(BaseModel):
-    """Whose revocation does not count, or does again."""
+    """The member, and whether its revocations are held."""
 
     model_config = example(member_id="Iqk8GDnmTXuqPnqMfUWCnQ", held=True)
 
@@ -138,12 +142,12 @@ class RevocationHold(BaseModel):
 
 
 class ExpiredOffsets(BaseModel):
-    """What a sweep has come to."""
+    """The result of a sweep."""
 
     model_config = example(expired_offsets=3, groups=1)
 
     expired_offsets: int
-    groups: int = Field(description="how many groups there are afterwards")
+    groups: int = Field(description="number of groups after the sweep")
 
 
 def routes(hosted: Hosted) -> Endpoints:
@@ -151,7 +155,7 @@ def routes(hosted: Hosted) -> Endpoints:
     router = Endpoints(prefix="/groups", tags=["groups"])
     walks = Walks()
 
-    @router.post("/expire", summary="Sweep for expired offsets now")
+    @router.post("/expire", summary="Delete expired offsets now")
     async def expire() -> ExpiredOffsets:
         broker = hosted.running()
         found = loaded(hosted)
@@ -164,13 +168,13 @@ def routes(hosted: Hosted) -> Endpoints:
             await asyncio.sleep(0)  # others have their turn
         return ExpiredOffsets(expired_offsets=meters.offset_expirations - before, groups=len(found.coordinator.groups))
 
-    @router.get("/{group:path}", summary="One group with its members and offsets")
+    @router.get("/{group:path}", summary="Return a group with its members and offsets")
     async def describe(group: str, query: Annotated[GroupsQuery, Query()]) -> GroupDetail:
         state, found = existing_group(hosted, group)
         offsets = [one async for one in walks.through(_offsets(state, found, query.limit))]
         return _detail(state, found, offsets)
 
-    @router.delete("/{group:path}", summary="Delete a group without members, and its offsets")
+    @router.delete("/{group:path}", summary="Delete a group without members, with its offsets")
     async def delete(group: str) -> GroupInfo:
         broker, found = hosted.running(), loaded(hosted)
         there = found.coordinator.groups.get(group)
@@ -190,7 +194,7 @@ def routes(hosted: Hosted) -> Endpoints:
 def _add_targets(router: Endpoints, hosted: Hosted) -> None:
     """What only tests do to a group."""
 
-    @router.put("/{group:path}/target", summary="Let the target assignment be this, with a new epoch")
+    @router.put("/{group:path}/target", summary="Set the target assignment, with a new epoch")
     async def set_target(group: str, body: NewTarget) -> GroupDetail:
         broker, found = hosted.running(), loaded(hosted)
         target = {name: [(one.topic, one.partition) for one in places] for name, places in body.target.items()}
@@ -198,7 +202,10 @@ def _add_targets(router: Endpoints, hosted: Hosted) -> None:
         known = found.coordinator.groups[group]
         return _detail(found, known, list(_offsets(found, known, _SHOWN)))
 
-    @router.post("/{group:path}/hold-revocation", summary="What a member lets go of does not count from now on")
+    @router.post(
+        "/{group:path}/hold-revocation",
+        summary="Hold the revocations of a member: partitions that it gives up stay its own",
+    )
     async def hold(group: str, body: MemberGiven) -> RevocationHold:
         found = loaded(hosted)
         return RevocationHold(
@@ -207,7 +214,7 @@ def _add_targets(router: Endpoints, hosted: Hosted) -> None:
 
     add_end_session(router, hosted)
 
-    @router.post("/{group:path}/release-revocation", summary="What it lets go of counts again")
+    @router.post("/{group:path}/release-revocation", summary="Release the held revocations of a member")
     async def release(group: str, body: MemberGiven) -> RevocationHold:
         found = loaded(hosted)
 

@@ -16,12 +16,12 @@ from kafkastub.version import __version__
 
 
 class Health(BaseModel):
-    """Whether clients can begin."""
+    """Whether the broker is ready for clients."""
 
     model_config = example(status="healthy", missing=[], bootstrap_servers="127.0.0.1:9092", version="0.1.0")
 
     status: str = Field(description="healthy or unhealthy")
-    missing: list[str] = Field(description="what is not there yet, one sentence each")
+    missing: list[str] = Field(description="what is missing, one sentence each")
     bootstrap_servers: str | None
     version: str
 
@@ -29,7 +29,9 @@ class Health(BaseModel):
 class HealthQuery(Body):
     """What has to be there beside the topics that were asked for at the start."""
 
-    topic: list[str] = Field(default_factory=list, max_length=1000, description="a topic, may be given several times")
+    topic: list[str] = Field(
+        default_factory=list, max_length=1000, description="a topic that must exist; may be given several times"
+    )
 
 
 _UNHEALTHY: dict[int | str, dict[str, Any]] = {
@@ -56,7 +58,7 @@ def routes(hosted: Hosted) -> Endpoints:
 
     @router.get(
         "/health",
-        summary="200 once the port answers and the topics that were asked for are there",
+        summary="Report 200 when the broker serves and the given topics exist",
         response_model=Health,
         responses=_UNHEALTHY,
     )
@@ -73,7 +75,7 @@ def routes(hosted: Hosted) -> Endpoints:
 
     @router.get(
         "/metrics",
-        summary="The metrics as Prometheus reads them",
+        summary="Return the metrics in Prometheus' text format",
         response_class=Response,
         responses={200: {"content": {"text/plain": {}}}},
     )

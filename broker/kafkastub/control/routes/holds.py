@@ -21,26 +21,26 @@ _MOST: Final = 1000
 
 
 class HeldByFault(BaseModel):
-    """A request that a fault's hold keeps: `/v1/faults/{fault}/release` with `connection`."""
+    """A request that a fault rule holds; released by `/v1/faults/{fault}/release` with `connection`."""
 
     fault: str
     api: str
     version: int
     connection: int
     client_id: str | None
-    number: int = Field(description="the first that the rule holds is 1, the next 2")
+    number: int = Field(description="counted from 1 in the order in which the rule held them")
     since: float = Field(description="Unix time in seconds, by the machine's clock")
 
 
 class HeldRevocation(BaseModel):
-    """A member that has let go of nothing, for all that counts: `/v1/groups/{group}/release-revocation`."""
+    """A member whose revocations are held; released by `/v1/groups/{group}/release-revocation`."""
 
     group: str
     member_id: str
 
 
 class HoldList(BaseModel):
-    """What is kept back; 1,000 of each kind at most."""
+    """What is held, at most 1,000 of each kind."""
 
     model_config = example(
         requests=[
@@ -53,8 +53,12 @@ class HoldList(BaseModel):
     )  # fmt: skip
 
     requests: list[HeldByFault]
-    markers: list[str] = Field(description="transactional ids: `/v1/transactions/{transactional_id}/release`")
-    acknowledgements: list[str] = Field(description="share groups: `/v1/share-groups/{group}/release-acknowledgements`")
+    markers: list[str] = Field(
+        description="transactional ids; released by `/v1/transactions/{transactional_id}/release`"
+    )
+    acknowledgements: list[str] = Field(
+        description="share groups; released by `/v1/share-groups/{group}/release-acknowledgements`"
+    )
     revocations: list[HeldRevocation]
 
 
@@ -63,7 +67,7 @@ def routes(hosted: Hosted) -> Endpoints:
     router = Endpoints(prefix="/holds", tags=["faults"])
     walks = Walks()
 
-    @router.get("", summary="All that is held: requests, markers, acknowledgements, revocations")
+    @router.get("", summary="List everything that is held: requests, markers, acknowledgements, revocations")
     async def list_holds() -> HoldList:
         state = loaded(hosted)
         requests = [

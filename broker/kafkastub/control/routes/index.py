@@ -14,19 +14,19 @@ from kafkastub.version import __version__
 
 
 class Index(BaseModel):
-    """What there is."""
+    """The requests that this port serves."""
 
     model_config = example(
         version="0.1.0",
         bootstrap_servers="127.0.0.1:9092",
         description="/docs",
-        requests={"GET /health": "200 once the port answers and the topics that were asked for are there"},
+        requests={"GET /health": "Report 200 when the broker serves and the given topics exist"},
     )
 
-    version: str = Field(description="of kafkastub")
-    bootstrap_servers: str | None = Field(description="what Kafka's clients are given; null before it is up")
-    description: str = Field(description="where requests and answers are described, for a browser")
-    requests: dict[str, str] = Field(description="what can be asked, and what it is for")
+    version: str = Field(description="version of kafkastub")
+    bootstrap_servers: str | None = Field(description="bootstrap.servers for clients; null before the broker serves")
+    description: str = Field(description="address of the API description, for a browser")
+    requests: dict[str, str] = Field(description="requests with their summaries")
 
 
 def routes(hosted: Hosted, page: Page) -> Endpoints:
@@ -38,7 +38,7 @@ def routes(hosted: Hosted, page: Page) -> Endpoints:
     async def openapi(request: Request) -> Response:
         return Response((await description.of(request.app))[1], media_type="application/json")
 
-    @router.get("/", summary="What there is; for a browser, the page", response_model=Index)
+    @router.get("/", summary="List the requests; a browser gets the page", response_model=Index)
     async def index(request: Request, response: Response) -> Index | Response:
         if wants_page(request):
             return page.index(request)

@@ -52,16 +52,16 @@ _EXAMPLE = {
 class Filters(Body):
     """Which entries: those that match everything that is given."""
 
-    api: str | None = Field(None, description="an API's name, OffsetCommit")
-    group: str | None = Field(None, description="named by the request")
-    member_id: str | None = Field(None, description="of a member that asks, or is spoken for")
-    transactional_id: str | None = Field(None, description="of a transaction that the request is part of or asks about")
+    api: str | None = Field(None, description="name of an API, for example OffsetCommit")
+    group: str | None = Field(None, description="named in the request")
+    member_id: str | None = Field(None, description="the member that sends the request, or that the request names")
+    transactional_id: str | None = Field(None, description="of a transaction that the request belongs to or names")
     producer_id: int | None = Field(None, description="of such a transaction")
-    topic: str | None = Field(None, description="named by the request")
+    topic: str | None = Field(None, description="named in the request")
     client_id: str | None = None
-    error: str | None = Field(None, description="an error in the answer, NOT_COORDINATOR or its number")
+    error: str | None = Field(None, description="an error code in the answer, by name (NOT_COORDINATOR) or number")
     outcome: str | None = Field(None, description="reply, pending, no_reply, closed, refused or dropped")
-    fault: str | None = Field(None, description="the id of the fault that fired")
+    fault: str | None = Field(None, description="id of the fault rule that fired")
     since: str | None = Field(None, description="a sequence number, or broker time in ISO 8601 with a time zone")
 
     def wanted(self) -> dict[str, Any]:
@@ -75,8 +75,8 @@ class Filters(Body):
         return said
 
 
-_FRAMES: Final = Field(False, description="whether with the raw bytes, in base64 in JSON")
-_MESSAGES: Final = Field(False, description="whether with requests and answers field by field")
+_FRAMES: Final = Field(False, description="whether to return the raw bytes; base64 in JSON")
+_MESSAGES: Final = Field(False, description="whether to return requests and answers field by field")
 
 
 class Shown(Filters):
@@ -94,10 +94,8 @@ class ListQuery(Shown):
     """Which, and how many."""
 
     limit: Limit = 100
-    before: int | None = Field(
-        None, ge=0, le=1 << 62, description="only entries below this sequence number; of those the newest"
-    )
-    not_api: list[str] = Field([], max_length=100, description="not those of that API; may be given several times")
+    before: int | None = Field(None, ge=0, le=1 << 62, description="only the newest entries below this sequence number")
+    not_api: list[str] = Field([], max_length=100, description="leave this API out; may be given several times")
 
     def wanted(self) -> dict[str, Any]:
         said = super().wanted()
@@ -128,9 +126,9 @@ class JournalPage(BaseModel):
     model_config = example(entries=[_EXAMPLE], next=18, total=18, first=0)
 
     entries: list[dict[str, Any]]
-    next: int = Field(description="`since` for what comes after these")
-    total: int = Field(description="how many entries there ever were: the sequence number of the next one")
-    first: int = Field(description="the oldest that is still kept")
+    next: int = Field(description="`since` for the entries after these")
+    total: int = Field(description="number of entries ever written, which is the sequence number of the next one")
+    first: int = Field(description="sequence number of the oldest entry that is kept")
 
 
 class FoundEntry(BaseModel):
@@ -142,7 +140,7 @@ class FoundEntry(BaseModel):
 
 
 class ClearedJournal(BaseModel):
-    """How many entries are gone."""
+    """How many entries were removed."""
 
     removed: int
 
@@ -155,7 +153,9 @@ def routes(hosted: Hosted) -> Endpoints:
     following = Places(MOST_FOLLOWING, "clients follow the journal")
     exporting = Places(MOST_EXPORTS, "exports are under way")
 
-    @router.get("", summary="Entries: the newest, or with `since` the oldest from there on", response_model=JournalPage)
+    @router.get(
+        "", summary="Return the newest entries, or with `since` the oldest from there on", response_model=JournalPage
+    )
     async def query(query: Annotated[ListQuery, Query()]) -> Response:
         wanted, ring = query.wanted(), book.ring
         newest, total = "since" not in wanted or query.before is not None, ring.total
@@ -173,7 +173,7 @@ def routes(hosted: Hosted) -> Endpoints:
 
     @router.get(
         "/wait",
-        summary="The first answered request that matches, once it is there; 408 if it is not in time",
+        summary="Wait for an answered request that matches, and return the first; 408 after the timeout",
         response_model=FoundEntry,
     )
     async def wait(query: Annotated[WaitQuery, Query()], request: Request) -> Response:
@@ -184,7 +184,7 @@ def routes(hosted: Hosted) -> Endpoints:
 
     @router.get(
         "/follow",
-        summary="Entries from now on, one JSON object a line, each when it is answered; ends when the reader goes",
+        summary="Stream new entries as JSON lines, each when it is answered, until the client disconnects",
         response_class=StreamingResponse,
         responses={200: {"content": {"application/x-ndjson": {"example": _EXAMPLE}}}},
     )
@@ -195,7 +195,7 @@ def routes(hosted: Hosted) -> Endpoints:
         following.take(request.state.connection)
         return StreamingResponse(_follow(book, ring, wanted, query.shape), media_type="application/x-ndjson")
 
-    @router.delete("", summary="Forget what is there; sequence numbers go on")
+    @router.delete("", summary="Clear the journal; sequence numbers continue")
     async def clear() -> ClearedJournal:
         ring = book.ring
         gone = len(ring)
@@ -204,7 +204,7 @@ def routes(hosted: Hosted) -> Endpoints:
 
     @router.get(
         "/export",
-        summary="All entries as a file, of the schema of docs/journal.md",
+        summary="Export all entries as a file, in the schema of docs/journal.md",
         response_class=Response,
         responses={200: {"content": {"application/x-ndjson": {}, "application/vnd.apache.parquet": {}}}},
     )

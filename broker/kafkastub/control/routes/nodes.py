@@ -37,56 +37,56 @@ class NodeInfo(BaseModel):
 
     model_config = example(node=1, running=True, rack=None, advertised={"PLAINTEXT": "127.0.0.1:9092"}, leads=3)
 
-    node: int = Field(description="its id")
+    node: int = Field(description="id of the node")
     running: bool
     rack: str | None
-    advertised: dict[str, str] = Field(description="listener to HOST:PORT that clients are told")
-    leads: int = Field(description="how many partitions it leads")
+    advertised: dict[str, str] = Field(description="HOST:PORT that clients receive, by listener")
+    leads: int = Field(description="number of partitions that it leads")
 
 
 class Leaderless(BaseModel):
-    """A partition that nobody leads."""
+    """A partition without a leader."""
 
     topic: str
     partition: int
-    nodes: list[int] = Field(description="one of these has to be started")
+    nodes: list[int] = Field(description="nodes of which one must be started")
 
 
 class NodeList(BaseModel):
     """All nodes."""
 
     nodes: list[NodeInfo]
-    leaderless: list[Leaderless] = Field(description="partitions without a leader, 100 at most")
+    leaderless: list[Leaderless] = Field(description="partitions without a leader, at most 100")
 
 
 class Advertised(BaseModel):
-    """What clients are told."""
+    """The advertised addresses."""
 
     model_config = example(
         bootstrap_servers="localhost:32768", nodes={"1": {"HOST": "localhost:32768", "INTERNAL": "kafka:19092"}}
     )
 
     bootstrap_servers: str
-    nodes: dict[str, dict[str, str]] = Field(description="node to listener to HOST:PORT")
+    nodes: dict[str, dict[str, str]] = Field(description="HOST:PORT by node and listener")
 
 
 class Advertise(Body):
-    """Another address."""
+    """A new advertised address."""
 
     model_config = body_example(address="localhost:32768")
 
-    address: Text = Field(description="HOST:PORT, or NAME://HOST:PORT,… where there are several listeners")
-    node: StrictInt | None = Field(None, description="a node's id, where there are several nodes")
+    address: Text = Field(description="HOST:PORT, or NAME://HOST:PORT,… with several listeners")
+    node: StrictInt | None = Field(None, description="id of a node, if there are several")
 
 
 class NewNode(Body):
-    """One more node."""
+    """A new node."""
 
     rack: Text | None = None
 
 
 class MoveLeader(Body):
-    """Who is to lead a partition."""
+    """A partition, and its new leader."""
 
     model_config = body_example(topic="orders", partition=0, node=2)
 
@@ -96,7 +96,7 @@ class MoveLeader(Body):
 
 
 class MoveCoordinator(Body):
-    """Who is to coordinate a group, or a transactional id."""
+    """A group or transactional id, and its new coordinator."""
 
     model_config = body_example(group="shipping", node=2)
 
@@ -106,7 +106,7 @@ class MoveCoordinator(Body):
 
 
 class Leads(BaseModel):
-    """Who leads now."""
+    """The new leader."""
 
     node: int
 
@@ -149,11 +149,11 @@ def routes(hosted: Hosted) -> Endpoints:
         nodes = {str(node_id): _told(node) for node_id, node in broker.state.cluster.nodes.items()}
         return Advertised(bootstrap_servers=broker.bootstrap_servers, nodes=nodes)
 
-    @router.get("/advertised", tags=["nodes"], summary="What clients are told to connect to")
+    @router.get("/advertised", tags=["nodes"], summary="Return the advertised addresses")
     async def show_advertised() -> Advertised:
         return advertised()
 
-    @router.put("/advertised", tags=["nodes"], summary="Tell clients another address from now on")
+    @router.put("/advertised", tags=["nodes"], summary="Change the advertised address")
     async def advertise(body: Advertise) -> Advertised:
         if body.node is not None:
             existing(body.node)
@@ -163,7 +163,7 @@ def routes(hosted: Hosted) -> Endpoints:
             raise Problem(400, f"address={body.address!r} is refused: {error}") from None
         return advertised()
 
-    @router.get("/nodes", tags=["nodes"], summary="All nodes")
+    @router.get("/nodes", tags=["nodes"], summary="List the nodes")
     async def list_nodes() -> NodeList:
         found: list[Leaderless] = []
         async for one in walks.through(leaderless()):
@@ -172,7 +172,7 @@ def routes(hosted: Hosted) -> Endpoints:
                 break
         return NodeList(nodes=await infos(), leaderless=found)
 
-    @router.post("/nodes", status_code=201, tags=["nodes"], summary="One more node, without any replicas")
+    @router.post("/nodes", status_code=201, tags=["nodes"], summary="Add a node, without replicas")
     async def add(body: NewNode | None = None) -> NodeInfo:
         rack = None if body is None else body.rack
         there = len(hosted.running().state.cluster.nodes)
@@ -180,23 +180,27 @@ def routes(hosted: Hosted) -> Endpoints:
             raise Problem(409, f"there are {there} nodes already: {MOST_NODES} is the most")
         return await info(await _changed(hosted, lambda broker: broker.add_node(rack)))
 
-    @router.get("/nodes/{node_id}", tags=["nodes"], summary="One node")
+    @router.get("/nodes/{node_id}", tags=["nodes"], summary="Return a node")
     async def show(node_id: int) -> NodeInfo:
         return await info(node_id)
 
-    @router.post("/nodes/{node_id}/stop", tags=["nodes"], summary="Stop a node: its connections end, others lead")
+    @router.post(
+        "/nodes/{node_id}/stop",
+        tags=["nodes"],
+        summary="Stop a node: its connections end, and other nodes lead its partitions",
+    )
     async def stop(node_id: int) -> NodeInfo:
         existing(node_id)
         await _changed(hosted, lambda broker: broker.stop_node(node_id))
         return await info(node_id)
 
-    @router.post("/nodes/{node_id}/start", tags=["nodes"], summary="Let a stopped node come back on the same ports")
+    @router.post("/nodes/{node_id}/start", tags=["nodes"], summary="Start a stopped node on the same ports")
     async def start(node_id: int) -> NodeInfo:
         existing(node_id)
         await _changed(hosted, lambda broker: broker.start_node(node_id))
         return await info(node_id)
 
-    @router.post("/leaders", tags=["nodes"], summary="Let a running node lead a partition")
+    @router.post("/leaders", tags=["nodes"], summary="Move the leader of a partition to a running node")
     async def lead(body: MoveLeader) -> Leads:
         broker = hosted.running()
         topic = broker.state.cluster.topic(body.topic)
@@ -206,7 +210,7 @@ def routes(hosted: Hosted) -> Endpoints:
         return Leads(node=topic.partitions[body.partition].leader)
 
     @router.post(
-        "/coordinators", tags=["nodes"], summary="Let a running node coordinate a group or transactional id, and others"
+        "/coordinators", tags=["nodes"], summary="Move the coordinator of a group or transactional id to a running node"
     )
     async def coordinate(body: MoveCoordinator) -> Leads:
         broker = hosted.running()

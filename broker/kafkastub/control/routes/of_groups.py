@@ -30,7 +30,7 @@ C = TypeVar("C", bound="ConfigsTold")
 Timeout = Annotated[float, Field(ge=0, le=LONGEST_WAIT, allow_inf_nan=False, strict=False, description="seconds")]
 Configs = Annotated[
     dict[Text, Text | StrictBool | StrictInt | StrictFloat | None],
-    Field(max_length=100, description="null takes one away"),
+    Field(max_length=100, description="null removes a configuration"),
     NOT_TOO_MANY,
 ]
 
@@ -48,14 +48,14 @@ class ConfigsGiven(Body):
 
 
 class ConfigsTold(BaseModel):
-    """What a group is configured for itself."""
+    """The group's own configuration."""
 
     group: str
     configs: dict[str, str]
 
 
 class MemberGiven(Body):
-    """Which member."""
+    """A member."""
 
     model_config = body_example(member="one")
 
@@ -63,7 +63,7 @@ class MemberGiven(Body):
 
 
 class SessionEnded(BaseModel):
-    """Whose session has ended."""
+    """The member whose session has ended."""
 
     model_config = example(member_id="Iqk8GDnmTXuqPnqMfUWCnQ")
 
@@ -106,7 +106,7 @@ def add_end_session(
 ) -> None:
     """Add the endpoint that ends a member's session; `look` raises Problem for a group of another type."""
 
-    @router.post("/{group:path}/end-session", summary="Do at once what the end of a member's session does")
+    @router.post("/{group:path}/end-session", summary="End a member's session now")
     async def end(group: str, body: MemberGiven) -> SessionEnded:
         broker, state = hosted.running(), loaded(hosted)
         if look is not None:

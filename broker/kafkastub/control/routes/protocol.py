@@ -16,8 +16,8 @@ class ApiInfo(BaseModel):
 
     key: int
     name: str
-    first: int = Field(description="version")
-    last: int = Field(description="version")
+    first: int = Field(description="version of the API")
+    last: int = Field(description="version of the API")
 
 
 class ErrorInfo(BaseModel):
@@ -28,7 +28,7 @@ class ErrorInfo(BaseModel):
 
 
 class Protocol(BaseModel):
-    """What there is."""
+    """The APIs and error codes."""
 
     model_config = example(
         apis=[{"key": 8, "name": "OffsetCommit", "first": 2, "last": 10}],
@@ -43,7 +43,7 @@ def routes(hosted: Hosted) -> Endpoints:
     """The endpoint."""
     router = Endpoints(prefix="/protocol", tags=["journal"])
 
-    @router.get("", summary="The APIs that are served, and the errors that Kafka has")
+    @router.get("", summary="List the APIs that are served, and Kafka's error codes")
     async def protocol() -> Protocol:
         served = served_apis(hosted.running().config["kafkastub.as.version"])
         return Protocol(

@@ -22,17 +22,19 @@ from kafkastub.journal.quiet import POLLS, counts, ignored_keys
 class QuietQuery(Body):
     """How long, and what does not count."""
 
-    seconds: float = Field(0.2, ge=0, le=LONGEST_WAIT, allow_inf_nan=False, description="by the machine's clock")
-    ignoring: list[str] = Field(list(POLLS), description="APIs that do not count", max_length=100)
+    seconds: float = Field(
+        0.2, ge=0, le=LONGEST_WAIT, allow_inf_nan=False, description="seconds, by the machine's clock"
+    )
+    ignoring: list[str] = Field(list(POLLS), description="names of APIs to ignore", max_length=100)
     timeout: float = Field(5, ge=0, le=LONGEST_WAIT, allow_inf_nan=False, description="seconds")
 
 
 class Quiet(BaseModel):
-    """It is quiet."""
+    """The broker has been quiet."""
 
     model_config = example(seconds=0.2)
 
-    seconds: float = Field(description="for so long at least")
+    seconds: float = Field(description="seconds without requests")
 
 
 def routes(hosted: Hosted) -> Endpoints:
@@ -41,7 +43,9 @@ def routes(hosted: Hosted) -> Endpoints:
     book = Book(hosted)
     waiting = Places(MOST_WAITING, "requests are waiting")
 
-    @router.get("/wait-quiet", summary="Once nothing was asked for so long, but what clients always ask")
+    @router.get(
+        "/wait-quiet", summary="Wait until clients have sent nothing for a while, except what they send all the time"
+    )
     async def wait_quiet(query: Annotated[QuietQuery, Query()], request: Request) -> Quiet:
         waiting.take(request.state.connection)
         return await while_there(request, _wait_quiet(book, query))

@@ -16,7 +16,7 @@ from kafkastub.control.routes.shapes import Body, Limit, Names, Text, body_examp
 from kafkastub.security.quotas import CLIENT_ID, IP, USER, Entity, entity, no_such_quota
 from kafkawire.errors import KafkaError
 
-_WHOSE = 'a name, or "" for the default of all that have none of their own'
+_WHOSE = 'a name, or "" for the default quota'
 
 
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
@@ -30,7 +30,7 @@ class QuotaChange(Body):
     user: Text | None = Field(None, description=_WHOSE)
     client_id: Text | None = Field(None, description=_WHOSE)
     ip: Text | None = Field(None, description=_WHOSE)
-    quotas: Names[Number | None] = Field(description="by Kafka's names; null removes one")
+    quotas: Names[Number | None] = Field(description="Kafka's quota names with values; null removes a quota")
 
 
 class QuotaInfo(BaseModel):
@@ -41,11 +41,11 @@ class QuotaInfo(BaseModel):
     user: str | None
     client_id: str | None
     ip: str | None
-    quotas: dict[str, float | None] = Field(description="null: a client has set what is no finite number")
+    quotas: dict[str, float | None] = Field(description="null: a client has set a value that is not finite")
 
 
 class QuotaList(BaseModel):
-    """Whoever has quotas."""
+    """All entities with quotas."""
 
     quotas: list[QuotaInfo]
 
@@ -60,13 +60,13 @@ def routes(hosted: Hosted) -> Endpoints:
     """The endpoints."""
     router = Endpoints(prefix="/quotas", tags=["quotas"])
 
-    @router.get("", summary="All quotas")
+    @router.get("", summary="List the quotas")
     async def list_quotas(query: Annotated[QuotasQuery, Query()]) -> QuotaList:
         state = hosted.running().state
         found = state.quotas.describe([], strict=False) if state.has_quotas else iter(())
         return QuotaList(quotas=[_info(who, values) for who, values in islice(found, query.limit)])
 
-    @router.post("", summary="Set and remove quotas; what is not named stays")
+    @router.post("", summary="Set and remove quotas; quotas that are not named stay")
     async def alter(body: QuotaChange) -> QuotaInfo:
         state = hosted.running().state
         given = ((USER, body.user), (CLIENT_ID, body.client_id), (IP, body.ip))

@@ -37,18 +37,20 @@ Part = Literal["key", "value"]
 class SearchQuery(Body):
     """What, and where."""
 
-    text: Text = Field(min_length=1, description="part of a key, a value, a header; capital letters of ASCII are small")
+    text: Text = Field(
+        min_length=1, description="text in a key, a value or a header; the case of ASCII letters does not matter"
+    )
     partition: int = Field(0, ge=0)
     offset: int = Field(0, ge=0)
     limit: int = Field(50, ge=1, le=_MOST_FOUND)
 
 
 class FoundRecords(BaseModel):
-    """Records with the text; keys, values and headers are cut."""
+    """Records that contain the text; keys, values and headers are cut."""
 
     records: list[ShownRecord]
-    looked: int = Field(description="how many records were looked through")
-    next: int = Field(description="`offset` to go on from; `end` where there is nothing more")
+    looked: int = Field(description="number of records that were searched")
+    next: int = Field(description="`offset` of the next search; `end` if there is nothing more")
     end: int
 
 
@@ -60,21 +62,23 @@ class TimeQuery(Body):
 
 
 class AtTime(BaseModel):
-    """The first record from that time on."""
+    """The first record at or after a time."""
 
     model_config = example(offset=17, timestamp="2026-03-01T12:00:00.000Z", timestamp_ms=1772366400000)
 
-    offset: int = Field(description="the partition's end where there is none")
+    offset: int = Field(description="its offset; the partition's end offset if there is none")
     timestamp: str | None
     timestamp_ms: int | None
 
 
 class AvroQuery(Body):
-    """Which records, and what they are to be."""
+    """Which records to decode, and how."""
 
     model_config = body_example(avro_schema='{"type": "string"}', partition=0, offset=17, limit=1, part="value")
 
-    avro_schema: str = Field(max_length=MOST_SCHEMA, description="the schema that they were written with, as JSON")
+    avro_schema: str = Field(
+        max_length=MOST_SCHEMA, description="the schema that the records were written with, as JSON"
+    )
     partition: StrictInt = Field(0, ge=0)
     offset: StrictInt = Field(0, ge=0)
     limit: StrictInt = Field(1, ge=1, le=_MOST_READ)
@@ -85,13 +89,13 @@ class AvroRecord(BaseModel):
     """A record's key or value."""
 
     offset: int
-    content: Any = Field(description="as JSON has it; null where it is null, or is not of the schema")
-    schema_id: int | None = Field(description="where Confluent's prefix stands before it")
-    error: str | None = Field(description="why it is not of the schema")
+    content: Any = Field(description="decoded, as JSON; null if it is null or does not match the schema")
+    schema_id: int | None = Field(description="schema id in Confluent's prefix, if it has one")
+    error: str | None = Field(description="why it does not match the schema")
 
 
 class AvroRecords(BaseModel):
-    """Records by a schema."""
+    """Records, decoded with a schema."""
 
     model_config = example(records=[{"offset": 17, "content": "sent", "schema_id": None, "error": None}])
 
@@ -109,12 +113,15 @@ def routes(hosted: Hosted) -> Endpoints:
         except KafkaError as error:
             raise of_kafka(error, f"topic {name!r}") from None
 
-    @router.get("/{name}/search", summary="Records of a partition with a text in them, as far as one request looks")
+    @router.get(
+        "/{name}/search",
+        summary="Search a partition for records that contain a text; a request searches a limited number of records",
+    )
     async def search(name: str, query: Annotated[SearchQuery, Query()]) -> FoundRecords:
         found = of(name, query.partition, query.offset, _MOST_SEARCHED)
         return await thread.run(lambda: _searched(found, query.text, query.limit))
 
-    @router.get("/{name}/offset", summary="Where in a partition the records from a time on begin")
+    @router.get("/{name}/offset", summary="Return the offset of a partition's first record at or after a time")
     async def at_time(name: str, query: Annotated[TimeQuery, Query()]) -> AtTime:
         moment = _moment(query.time)
         state = hosted.running().state
@@ -129,7 +136,7 @@ def routes(hosted: Hosted) -> Endpoints:
 
     @router.get(
         "/{name}/partitions/{partition}/records/{offset}/{part}",
-        summary="The key or the value of one record, its bytes as they are",
+        summary="Return the key or the value of a record as raw bytes",
         response_class=Response,
         responses={200: {"content": {"application/octet-stream": {}}}},
     )
@@ -144,7 +151,7 @@ def routes(hosted: Hosted) -> Endpoints:
         headers = {"content-disposition": f'attachment; filename="{name}-{partition}-{offset}.{part}"'}
         return Response(content, media_type="application/octet-stream", headers=headers)
 
-    @router.post("/{name}/avro", summary="Keys or values of a partition's records, read by an Avro schema")
+    @router.post("/{name}/avro", summary="Return keys or values of a partition's records, decoded with an Avro schema")
     async def avro(name: str, body: AvroQuery) -> AvroRecords:
         found = of(name, body.partition, body.offset, 1 << 20)
         try:

@@ -88,17 +88,17 @@ class GivenRecord(Body):
     value: Content = None
     key: Content = None
     headers: Names[Content] = Field(default_factory=dict)
-    partition: StrictInt | None = Field(None, ge=0, description="by default the key decides, as in Kafka's producers")
+    partition: StrictInt | None = Field(None, ge=0, description="by default chosen by the key, as Kafka's producers do")
     timestamp: StrictInt | None = Field(
         None,
         ge=-(2**63),
         lt=2**63,
-        description="Unix milliseconds; by default the broker's time",
+        description="Unix milliseconds; broker time by default",
     )
 
 
 class GivenRecords(Body):
-    """Records to write, one after the other."""
+    """Records to write, in this order."""
 
     model_config = body_example(records=[{"key": "4711", "value": {"json": {"state": "sent"}}}])
 
@@ -106,14 +106,14 @@ class GivenRecords(Body):
 
 
 class WrittenRecord(BaseModel):
-    """Where a record went."""
+    """Where a record was written."""
 
     partition: int
     offset: int
 
 
 class Written(BaseModel):
-    """Where the records went, in the order in which they were given."""
+    """Where the records were written, in the order in which they were given."""
 
     model_config = example(records=[{"partition": 0, "offset": 17}])
 
@@ -121,7 +121,7 @@ class Written(BaseModel):
 
 
 class ShownRecord(BaseModel):
-    """A record; what is no UTF-8 is `{"base64": …}`. With `cut`, keys, values and headers may be beginnings."""
+    """A record; data that is not UTF-8 is `{"base64": …}`. With `cut`, keys, values and headers may be cut."""
 
     partition: int
     offset: int
@@ -130,12 +130,12 @@ class ShownRecord(BaseModel):
     timestamp_type: str
     key: str | dict[str, str] | None
     value: str | dict[str, str] | None
-    key_size: int = Field(description="bytes; -1 of null")
-    value_size: int = Field(description="bytes; -1 of null")
+    key_size: int = Field(description="bytes; -1 for null")
+    value_size: int = Field(description="bytes; -1 for null")
     headers: list[tuple[str, str | dict[str, str] | None]]
     producer_id: int
     producer_epoch: int
-    transaction: str | None = Field(description='"committed", "aborted", "open"; null where it was in none')
+    transaction: str | None = Field(description='"committed", "aborted" or "open"; null without a transaction')
 
     @property
     def size(self) -> int:
@@ -149,8 +149,8 @@ class Records(BaseModel):
     """Some of a partition's records."""
 
     records: list[ShownRecord]
-    next: int = Field(description="`offset` for what comes after these")
-    end: int = Field(description="the partition's end, or its last stable offset with read_committed")
+    next: int = Field(description="`offset` for the records after these")
+    end: int = Field(description="end offset of the partition, or its last stable offset with read_committed")
 
 
 class RecordsQuery(Body):
@@ -160,9 +160,11 @@ class RecordsQuery(Body):
     offset: int = Field(0, ge=0)
     limit: int = Field(100, ge=1, le=_MOST_RECORDS)
     isolation: Literal["read_uncommitted", "read_committed"] = "read_uncommitted"
-    until_end: int | None = Field(None, ge=0, description="wait until the partition's end is there; 408 if it is not")
+    until_end: int | None = Field(
+        None, ge=0, description="wait until the partition's end offset reaches this; 408 after the timeout"
+    )
     timeout: float = Field(5, ge=0, le=LONGEST_WAIT, allow_inf_nan=False, description="seconds")
-    cut: int | None = Field(None, ge=1, description="so many bytes at most of each key, value and header; null for all")
+    cut: int | None = Field(None, ge=1, description="maximum number of bytes of each key, value and header; null: all")
 
 
 def routes(hosted: Hosted) -> Endpoints:
@@ -173,7 +175,7 @@ def routes(hosted: Hosted) -> Endpoints:
 
     @router.get(
         "/{name}/records",
-        summary="Records of a partition from an offset on, without a client",
+        summary="Read records of a partition from an offset on, without a client",
         response_model=Records,
     )
     async def read(name: str, query: Annotated[RecordsQuery, Query()], request: Request) -> Records | StreamingResponse:

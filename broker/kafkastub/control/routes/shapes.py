@@ -80,8 +80,8 @@ Names = Annotated[dict[Text, T], Field(max_length=MOST_LISTED), NOT_TOO_MANY]
 """Something by name."""
 
 
-Limit = Annotated[int, Field(ge=1, le=MOST_LISTED, description="how many at most")]
-Offset = Annotated[int, Field(ge=0, le=1 << 62, description="how many to leave out before the first")]
+Limit = Annotated[int, Field(ge=1, le=MOST_LISTED, description="maximum number of items")]
+Offset = Annotated[int, Field(ge=0, le=1 << 62, description="number of items to skip")]
 
 
 def whole_number(text: str, digits: int = 18) -> int | None:

@@ -53,15 +53,15 @@ class ShareGroupInfo(Told):
     group: str = called("group_id")
     state: str = Field(description="Empty or Stable")
     members: Count
-    partitions: Count = Field(description="those that its members may read")
-    holds_acknowledgements: bool = called("holds", "whether a test holds what its members acknowledge")
+    partitions: Count = Field(description="number of partitions that its members may read")
+    holds_acknowledgements: bool = called("holds", "whether acknowledgements of its members are held")
 
 
 class ShareGroupList(Told):
     """Share groups in the order of their creation."""
 
     groups: list[ShareGroupInfo]
-    total: int = Field(description="how many there are, listed or not")
+    total: int = Field(description="total number, listed or not")
 
 
 @tells(AnyMember, without=("group_instance_id",))
@@ -71,30 +71,30 @@ class ShareMemberInfo(Told):
     host: str = called("client_host")
     epoch: int | None
     subscribed: list[str] | None
-    assigned: list[TopicPartition] = Field(description="partitions that it may read, beside others")
+    assigned: list[TopicPartition] = Field(description="partitions that it may read, shared with other members")
 
 
 @tells(RecordsView)
 class RecordsInfo(Told):
-    """Neighbouring records with which it is the same."""
+    """Consecutive records in the same state."""
 
     state: str = Field(description="available, acquired, acknowledged, archiving or archived")
-    deliveries: int = Field(description="how often they were delivered")
-    member_id: str | None = Field(description="who has them")
-    lock_left_ms: int | None = Field(description="for how long they are still its own")
-    held: bool = Field(description="whether what was said of them waits for release-acknowledgements")
+    deliveries: int = Field(description="delivery count")
+    member_id: str | None = Field(description="the member that has acquired them")
+    lock_left_ms: int | None = Field(description="milliseconds until the acquisition lock expires")
+    held: bool = Field(description="whether their acknowledgements are held (release-acknowledgements)")
 
 
 class SharePartitionInfo(Told):
-    """A partition as a share group has it."""
+    """A partition from the view of a share group."""
 
     topic: str
     partition: int
-    start: int | None = Field(description="all before it are done with; null where nobody has read of it")
-    end: int = Field(description="where the log ends for the group's members")
-    lag: int | None = Field(description="how many are not done with")
-    counts: dict[str, int] = Field(description="how many from `start` to `end` are in each state")
-    records: list[RecordsInfo] = Field(description="as many as `limit` says, from `start` on")
+    start: int | None = Field(description="all records before it are done; null if no member has read the partition")
+    end: int = Field(description="end offset for the group's members")
+    lag: int | None = Field(description="number of records that are not done")
+    counts: dict[str, int] = Field(description="number of records from `start` to `end` in each state")
+    records: list[RecordsInfo] = Field(description="at most `limit` ranges, from `start` on")
 
 
 class ShareGroupDetail(ShareGroupInfo):
@@ -107,19 +107,19 @@ class ShareGroupDetail(ShareGroupInfo):
 class WaitQuery(Body):
     """All of what is said has to be so."""
 
-    topic: str | None = Field(None, description="of this topic alone")
-    acquired: int | None = Field(None, ge=0, description="members have so many records at least")
-    held: int | None = Field(None, ge=0, description="the acknowledgements of so many are held at least")
-    lag: int | None = Field(None, ge=0, description="of every partition so many are not done with at most")
+    topic: str | None = Field(None, description="only of this topic")
+    acquired: int | None = Field(None, ge=0, description="members have acquired at least this many records")
+    held: int | None = Field(None, ge=0, description="acknowledgements of at least this many records are held")
+    lag: int | None = Field(None, ge=0, description="in each partition at most this many records are not done")
     timeout: Timeout = 5
 
 
 class ShareWanted(WaitQuery):
-    """The same as a body."""
+    """The same conditions as a body."""
 
     model_config = body_example(lag=0) | ConfigDict(strict=True)
 
-    topic: Text | None = Field(None, description="of this topic alone")
+    topic: Text | None = Field(None, description="only of this topic")
 
 
 class NewConfigs(ConfigsGiven):
@@ -129,7 +129,7 @@ class NewConfigs(ConfigsGiven):
 
 
 class ShareGroupReached(BaseModel):
-    """It is so."""
+    """The share group is as requested."""
 
     model_config = example(group="workers")
 
@@ -137,7 +137,7 @@ class ShareGroupReached(BaseModel):
 
 
 class Configured(ConfigsTold):
-    """What a group is configured for itself."""
+    """The group's own configuration."""
 
     model_config = example(group="workers", configs={"share.auto.offset.reset": "earliest"})
 
@@ -146,18 +146,18 @@ def routes(hosted: Hosted) -> Endpoints:
     """The endpoints."""
     router = Endpoints(prefix="/share-groups", tags=["share groups"])
 
-    @router.get("", summary="All share groups")
+    @router.get("", summary="List share groups")
     async def list_groups(query: Annotated[GroupsQuery, Query()]) -> ShareGroupList:
         return ShareGroupList.of(listed(loaded(hosted), "share", query.limit, view))
 
     _add_wait(router, hosted)
 
-    @router.get("/{group:path}", summary="One share group with its members, and its partitions record by record")
+    @router.get("/{group:path}", summary="Return a share group with its members, and its partitions record by record")
     async def describe(group: str, query: Annotated[GroupsQuery, Query()]) -> ShareGroupDetail:
         found = loaded(hosted)
         return _detail(found, _known(found, group), hosted.running().clock.timer_ms(), query.limit)
 
-    @router.put("/{group:path}/configs", summary="Configure a group, which need not be there yet")
+    @router.put("/{group:path}/configs", summary="Set the configuration of a share group, which need not exist yet")
     async def configure(group: str, body: NewConfigs) -> Configured:
         return configured(hosted, group, body, Configured)
 
@@ -168,14 +168,19 @@ def routes(hosted: Hosted) -> Endpoints:
 def _add_holds(router: Endpoints, hosted: Hosted) -> None:
     """What only tests do to a share group."""
 
-    @router.post("/{group:path}/hold-acknowledgements", summary="Nothing becomes of what members say from now on")
+    @router.post(
+        "/{group:path}/hold-acknowledgements",
+        summary="Hold the acknowledgements of members: none takes effect until they are released",
+    )
     async def hold(group: str) -> ShareGroupInfo:
         found = loaded(hosted)
         _known(found, group)
         hosted.call(lambda: hold_acknowledgements(found, group))
         return ShareGroupInfo.of(_known(found, group))
 
-    @router.post("/{group:path}/release-acknowledgements", summary="What is held becomes true, and none is any more")
+    @router.post(
+        "/{group:path}/release-acknowledgements", summary="Release the held acknowledgements, and hold no more"
+    )
     async def release(group: str) -> ShareGroupInfo:
         broker, found = hosted.running(), loaded(hosted)
         _known(found, group)
@@ -189,11 +194,13 @@ def _add_wait(router: Endpoints, hosted: Hosted) -> None:
     """Before what takes any path: a group's name may hold a slash."""
     waits = Waits(hosted, "share group")
 
-    @router.get("/{group:path}/wait", summary="Once members have so many records, or so few are left")
+    @router.get(
+        "/{group:path}/wait", summary="Wait until members have acquired a number of records, or few enough are left"
+    )
     async def wait(group: str, query: Annotated[WaitQuery, Query()], request: Request) -> ShareGroupReached:
         return await until(group, query, request)
 
-    @router.post("/{group:path}/wait", summary="The same, with a body as other waits have it")
+    @router.post("/{group:path}/wait", summary="The same wait, with a body")
     async def wait_body(group: str, wanted: ShareWanted, request: Request) -> ShareGroupReached:
         return await until(group, wanted, request)
 

@@ -30,11 +30,13 @@ Id = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]{1,100}$")]
 
 
 class NewSnapshot(Body):
-    """What it is to be called."""
+    """The id of the new snapshot."""
 
     model_config = body_example(id="seed")
 
-    id: Id | None = Field(None, description="letters, digits, `.`, `_`, `-`; snapshot-1, snapshot-2 … without")
+    id: Id | None = Field(
+        None, description="letters, digits, `.`, `_`, `-`; by default snapshot-1, snapshot-2 and so on"
+    )
 
 
 class SnapshotInfo(BaseModel):
@@ -43,19 +45,19 @@ class SnapshotInfo(BaseModel):
     model_config = example(id="seed", now="2026-03-01T12:00:00.123Z", topics={"orders": 3}, records=4711)
 
     id: str
-    now: str = Field(description="broker time when it was taken")
-    topics: dict[str, int] = Field(description="those that are not internal, with the numbers of their partitions")
-    records: int = Field(description="that they have")
+    now: str = Field(description="broker time at which it was taken")
+    topics: dict[str, int] = Field(description="topics that are not internal, with their numbers of partitions")
+    records: int = Field(description="number of their records")
 
 
 class SnapshotList(BaseModel):
-    """All that are kept, the oldest first."""
+    """All snapshots, the oldest first."""
 
     snapshots: list[SnapshotInfo]
 
 
 class DeletedSnapshot(BaseModel):
-    """What is kept no more."""
+    """The snapshot that was deleted."""
 
     model_config = example(deleted="seed")
 
@@ -73,11 +75,11 @@ def routes(hosted: Hosted) -> Endpoints:
 
 
 def _add_all(router: Endpoints, hosted: Hosted, threads: OneAtATime) -> None:
-    @router.get("", summary="The snapshots that are kept")
+    @router.get("", summary="List the snapshots")
     async def list_snapshots() -> SnapshotList:
         return SnapshotList(snapshots=[_info(each, saved) for each, saved in hosted.snapshots.items()])
 
-    @router.post("", status_code=201, summary="Keep the broker's state as it is now")
+    @router.post("", status_code=201, summary="Take a snapshot of the broker's state")
     async def take(body: NewSnapshot | None = None) -> SnapshotInfo:
         wanted = None if body is None else body.id
         _free(hosted, wanted)
@@ -89,17 +91,17 @@ def _add_all(router: Endpoints, hosted: Hosted, threads: OneAtATime) -> None:
 
 
 def _add_one(router: Endpoints, hosted: Hosted) -> None:
-    @router.get("/{snapshot_id}", summary="One snapshot")
+    @router.get("/{snapshot_id}", summary="Return a snapshot")
     async def show(snapshot_id: str) -> SnapshotInfo:
         return _info(snapshot_id, _found(hosted, snapshot_id))
 
-    @router.delete("/{snapshot_id}", summary="Keep it no more")
+    @router.delete("/{snapshot_id}", summary="Delete a snapshot")
     async def delete(snapshot_id: str) -> DeletedSnapshot:
         _found(hosted, snapshot_id)
         del hosted.snapshots[snapshot_id]
         return DeletedSnapshot(deleted=snapshot_id)
 
-    @router.post("/{snapshot_id}/restore", summary="Be what it was taken of; clients are disconnected and come back")
+    @router.post("/{snapshot_id}/restore", summary="Restore a snapshot; clients are disconnected and reconnect")
     async def restore(snapshot_id: str) -> SnapshotInfo:
         saved = _found(hosted, snapshot_id)
         try:
@@ -116,7 +118,7 @@ def _add_files(router: Endpoints, hosted: Hosted, threads: OneAtATime) -> None:
 
     @router.get(
         "/{snapshot_id}/file",
-        summary="It as a file, for `kafkastub serve --snapshot`",
+        summary="Download a snapshot as a file, for `kafkastub serve --snapshot`",
         response_class=Response,
         responses={200: {"content": {_BINARY: {}}}},
     )
@@ -138,7 +140,7 @@ def _add_files(router: Endpoints, hosted: Hosted, threads: OneAtATime) -> None:
     @router.put(
         "/{snapshot_id}/file",
         status_code=201,
-        summary="Keep what such a file has",
+        summary="Upload such a file as a snapshot",
         openapi_extra={"requestBody": {"required": True, "content": {_BINARY: {}}}},
     )
     async def upload(snapshot_id: Id, request: Request) -> SnapshotInfo:

@@ -52,18 +52,18 @@ class StreamsGroupInfo(Told):
 
     group: str = called("group_id")
     state: str = Field(description="Empty, NotReady, Assigning, Reconciling or Stable")
-    target_epoch: int = Field(description="of the target assignment")
+    target_epoch: int = Field(description="epoch of the target assignment")
     members: Count
-    tasks: Count = Field(description="as far as it is known how many there are")
-    status: str | None = Field(description="what its members are told that it lacks: MISSING_SOURCE_TOPICS")
-    shutdown_by: str | None = Field(description="member id of who wants the whole application to end")
+    tasks: Count = Field(description="number of tasks, if known")
+    status: str | None = Field(description="status that its members receive, for example MISSING_SOURCE_TOPICS")
+    shutdown_by: str | None = Field(description="id of the member that requested the shutdown of the application")
 
 
 class StreamsGroupList(Told):
     """Streams groups in the order of their creation."""
 
     groups: list[StreamsGroupInfo]
-    total: int = Field(description="how many there are, listed or not")
+    total: int = Field(description="total number, listed or not")
 
 
 class TaskInfo(Pair):
@@ -74,7 +74,7 @@ class TaskInfo(Pair):
 
 
 class TasksInfo(Told):
-    """Tasks by what is done with them."""
+    """Tasks by role."""
 
     active: list[TaskInfo]
     standby: list[TaskInfo]
@@ -99,46 +99,46 @@ class StreamsMemberInfo(Told):
     host: str = called("client_host")
     process_id: str = Field(description="shared by the members of one instance")
     user_endpoint: Annotated[str | None, BeforeValidator(_endpoint)] = Field(
-        description="where it answers questions about its state"
+        description="address at which it answers interactive queries"
     )
     state: str = Field(description="STABLE, UNREVOKED_TASKS or UNRELEASED_TASKS")
-    tasks: TasksInfo = Field(description="what is the member's now")
-    pending_revocation: TasksInfo = Field(description="what it is told to let go of, and has not")
-    target: TasksInfo = Field(description="what it is to have in the end")
+    tasks: TasksInfo = Field(description="what the member has now")
+    pending_revocation: TasksInfo = Field(description="what it must give up and has not given up yet")
+    target: TasksInfo = Field(description="its target assignment")
     task_offsets: list[TaskOffsetInfo] = called("progress")
 
 
 @tells(InternalTopicView)
 class InternalTopicInfo(Told):
-    """A topic of the application's own."""
+    """An internal topic of the application."""
 
-    partitions: int | None = Field(description="null where that is not known yet")
+    partitions: int | None = Field(description="null if not known yet")
     replication_factor: int | None = Field(description="null for the broker's default")
 
 
 @tells(SubtopologyView)
 class SubtopologyInfo(Told):
-    """A part of the application of which there is a task for each partition."""
+    """A part of the topology, with one task for each partition."""
 
     subtopology: str = called("subtopology_id")
     repartition_source_topics: Annotated[list[InternalTopicInfo], BY_KEY]
     state_changelog_topics: Annotated[list[InternalTopicInfo], BY_KEY]
-    tasks: int | None = Field(description="how many; null where the topics do not do for that")
+    tasks: int | None = Field(description="number of tasks; null if its topics do not determine it")
 
 
 class StreamsGroupDetail(StreamsGroupInfo):
-    """A streams group with what it runs, and who has what of it."""
+    """A streams group with its topology, members and tasks."""
 
     assignor: str
     topology_epoch: int | None
-    status_message: str | None = Field(description="what it lacks, in words")
-    to_create: list[str] = Field(description="the internal topics that are not there")
+    status_message: str | None = Field(description="what the status means, in words")
+    to_create: list[str] = Field(description="internal topics that do not exist yet")
     subtopologies: Annotated[list[SubtopologyInfo], BY_KEY]
     member_list: Annotated[list[StreamsMemberInfo], BY_KEY] = called("members")
 
 
 class TaskGiven(Body):
-    """A task that somebody is to have."""
+    """A task in an assignment."""
 
     subtopology: Text
     partition: StrictInt
@@ -153,21 +153,21 @@ Status = Literal["MISSING_SOURCE_TOPICS", "INCORRECTLY_PARTITIONED_TOPICS", "MIS
 class StreamsWaitQuery(Body):
     """All of what is said has to be so; tasks are told in a body."""
 
-    status: Status | None = Field(None, description="its members are told that it lacks this")
-    members: int | None = Field(None, ge=0, description="how many there are")
+    status: Status | None = Field(None, description="the status that members of the group receive")
+    members: int | None = Field(None, ge=0, description="this number of members")
     timeout: Timeout = 5
 
 
 class StreamsWanted(Body):
-    """All of what is said has to be so; where nothing is, somebody works on every task, and all is settled."""
+    """Conditions that must all hold; without any, every task has an owner and the group is settled."""
 
     model_config = body_example(active={"one": [{"subtopology": "0", "partition": 0}]})
 
-    active: Given | None = Field(None, description="exactly these tasks, by name of a member")
-    standby: Given | None = Field(None, description="likewise")
-    warmup: Given | None = Field(None, description="likewise")
-    status: Status | None = Field(None, description="its members are told that it lacks this")
-    members: StrictInt | None = Field(None, ge=0, description="how many there are")
+    active: Given | None = Field(None, description="exactly these active tasks, by member")
+    standby: Given | None = Field(None, description="the same for these tasks")
+    warmup: Given | None = Field(None, description="the same for these tasks")
+    status: Status | None = Field(None, description="the status that members of the group receive")
+    members: StrictInt | None = Field(None, ge=0, description="this number of members")
     timeout: Timeout = 5
 
 
@@ -178,7 +178,7 @@ class StreamsConfigs(ConfigsGiven):
 
 
 class StreamsConfigured(ConfigsTold):
-    """What a group is configured for itself."""
+    """The group's own configuration."""
 
     model_config = example(group="app", configs={"streams.num.standby.replicas": "1"})
 
@@ -188,15 +188,15 @@ def routes(hosted: Hosted) -> Endpoints:
     router = Endpoints(prefix="/streams-groups", tags=["streams groups"])
     _add_wait(router, hosted)
 
-    @router.get("", summary="All streams groups")
+    @router.get("", summary="List streams groups")
     async def list_groups(query: Annotated[GroupsQuery, Query()]) -> StreamsGroupList:
         return StreamsGroupList.of(listed(loaded(hosted), "streams", query.limit, view))
 
-    @router.get("/{group:path}", summary="One streams group with what it runs, and who has which task")
+    @router.get("/{group:path}", summary="Return a streams group with its topology, and the owner of each task")
     async def describe(group: str) -> StreamsGroupDetail:
         return StreamsGroupDetail.of(_known(loaded(hosted), group))
 
-    @router.put("/{group:path}/configs", summary="Configure a streams group, which need not be there yet")
+    @router.put("/{group:path}/configs", summary="Set the configuration of a streams group, which need not exist yet")
     async def configure(group: str, body: StreamsConfigs) -> StreamsConfigured:
         return configured(hosted, group, body, StreamsConfigured)
 
@@ -209,7 +209,9 @@ def _add_ends(router: Endpoints, hosted: Hosted) -> None:
 
     add_end_session(router, hosted, _known)
 
-    @router.post("/{group:path}/shut-down", summary="Let a member want the whole application to end")
+    @router.post(
+        "/{group:path}/shut-down", summary="Request the shutdown of the whole application, in the name of a member"
+    )
     async def shut_down(group: str, body: MemberGiven) -> StreamsGroupInfo:
         found = loaded(hosted)
         _known(found, group)
@@ -221,12 +223,14 @@ def _add_wait(router: Endpoints, hosted: Hosted) -> None:
     """Before what takes any path: a group's name may hold a slash."""
     waits = Waits(hosted, "streams group")
 
-    @router.post("/{group:path}/wait", summary="Once every task is worked on, or members have these")
+    @router.post(
+        "/{group:path}/wait", summary="Wait until every task has an owner, or members have exactly these tasks"
+    )
     async def wait(group: str, wanted: StreamsWanted, request: Request) -> StreamsGroupInfo:
         tasks = (_given(wanted.active), _given(wanted.standby), _given(wanted.warmup))
         return await until(group, Wanted(*tasks, wanted.status, wanted.members), wanted.timeout, request)
 
-    @router.get("/{group:path}/wait", summary="The same without tasks, as other waits have it")
+    @router.get("/{group:path}/wait", summary="The same wait without tasks, with parameters")
     async def wait_query(group: str, query: Annotated[StreamsWaitQuery, Query()], request: Request) -> StreamsGroupInfo:
         return await until(group, Wanted(None, None, None, query.status, query.members), query.timeout, request)
 

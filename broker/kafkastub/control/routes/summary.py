@@ -29,7 +29,7 @@ class GroupCount(BaseModel):
 
 
 class Summary(BaseModel):
-    """How much there is."""
+    """Counts of everything."""
 
     model_config = example(
         version="0.1.0", profile="kips", bootstrap_servers="127.0.0.1:9092", topics=3, internal_topics=1, partitions=9,
@@ -42,27 +42,27 @@ class Summary(BaseModel):
     version: str
     profile: str
     bootstrap_servers: str
-    topics: int = Field(description="without those of the broker itself")
+    topics: int = Field(description="topics that are not internal")
     internal_topics: int
-    partitions: int = Field(description="of all topics")
-    leaderless: int = Field(description="partitions that no node leads")
-    records: int = Field(description="offsets from the start to the end of all partitions, internal ones left out")
-    size_bytes: int = Field(description="of their batches")
+    partitions: int = Field(description="partitions of all topics")
+    leaderless: int = Field(description="partitions without a leader")
+    records: int = Field(description="offsets from the start to the end of all partitions that are not internal")
+    size_bytes: int = Field(description="bytes of their batches as stored")
     groups: int
     group_states: list[GroupCount]
-    offsets: int = Field(description="committed ones")
+    offsets: int = Field(description="committed offsets")
     transactions: int = Field(description="transactional ids")
     open_transactions: int
     nodes: int
     nodes_running: int
     connections: int
     faults: int
-    faults_spent: int = Field(description="of them, those that have fired as often as they may")
-    held: int = Field(description="requests that faults hold")
+    faults_spent: int = Field(description="rules that have fired as often as they may")
+    held: int = Field(description="requests that fault rules hold")
     snapshots: int
     chaos: bool
-    requests: int | None = Field(description="that ever were; null where no journal is kept")
-    journal_entries: int | None = Field(description="that are still there")
+    requests: int | None = Field(description="requests ever received; null without a journal")
+    journal_entries: int | None = Field(description="entries that are kept")
     now_ms: int
     frozen: bool
 
@@ -72,7 +72,7 @@ def routes(hosted: Hosted) -> Endpoints:
     router = Endpoints(tags=["health"])
     walks = Walks()
 
-    @router.get("/summary", summary="How much there is of everything")
+    @router.get("/summary", summary="Count topics, groups, records, requests and more")
     async def summary() -> Summary:
         counts = await _of_topics(hosted, walks) | await _of_groups(hosted, walks)
         counts |= await _of_transactions(hosted, walks)

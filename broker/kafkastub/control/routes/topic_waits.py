@@ -33,22 +33,22 @@ _MOST_BYTES: Final = 1 << 20
 class WaitQuery(Body):
     """All of what is said has to be so."""
 
-    partitions: int | None = Field(None, ge=1, description="it has so many at least")
-    records: int | None = Field(None, ge=1, description="it has so many records at least, that match what follows")
-    key: str | None = Field(None, description="with `records`: of this key")
-    contains: str | None = Field(None, description="with `records`: whose value has this text in it")
+    partitions: int | None = Field(None, ge=1, description="at least this many partitions")
+    records: int | None = Field(None, ge=1, description="at least this many records that match `key` and `contains`")
+    key: str | None = Field(None, description="with `records`: records with this key")
+    contains: str | None = Field(None, description="with `records`: records whose value contains this text")
     isolation: str = Field("read_uncommitted", pattern="^read_(un)?committed$")
     timeout: float = Field(5, ge=0, le=LONGEST_WAIT, allow_inf_nan=False, description="seconds")
 
 
 class TopicReached(BaseModel):
-    """It is so."""
+    """The topic is as requested."""
 
     model_config = example(topic="orders", partitions=3, records=17)
 
     topic: str
     partitions: int
-    records: int | None = Field(description="how many were found that match; null where none were asked for")
+    records: int | None = Field(description="number of matching records; null without `records`")
 
 
 def routes(hosted: Hosted) -> Endpoints:
@@ -57,7 +57,9 @@ def routes(hosted: Hosted) -> Endpoints:
     waiting = Places(MOST_WAITING, "requests are waiting")
     thread = OneAtATime()
 
-    @router.get("/{name}/wait", summary="Once a topic is there, has so many partitions, so many records that match")
+    @router.get(
+        "/{name}/wait", summary="Wait until a topic exists, and has a number of partitions or of matching records"
+    )
     async def wait(name: str, query: Annotated[WaitQuery, Query()], request: Request) -> TopicReached:
         if query.records is None and (query.key is not None or query.contains is not None):
             raise Problem(400, "key and contains say which records are waited for: records, how many, is wanted too")

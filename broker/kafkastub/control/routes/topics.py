@@ -28,23 +28,27 @@ class NewTopic(Body):
     model_config = body_example(name="orders", partitions=3, configs={"retention.ms": "3600000"})
 
     name: Text
-    partitions: StrictInt = Field(-1, description="how many, -1: num.partitions of the broker")
-    replication_factor: StrictInt = Field(-1, description="-1: default.replication.factor of the broker")
-    configs: Names[Text] = Field(default_factory=dict, description="overrides, as Kafka names them")
+    partitions: StrictInt = Field(-1, description="number of partitions; -1: the broker's num.partitions")
+    replication_factor: StrictInt = Field(
+        -1, description="number of replicas; -1: the broker's default.replication.factor"
+    )
+    configs: Names[Text] = Field(default_factory=dict, description="Kafka's topic configurations")
 
 
 class PartitionInfo(BaseModel):
     """A partition."""
 
     partition: int
-    leader: int = Field(description="a node's id, -1 where none leads")
+    leader: int = Field(description="node id of the leader; -1 for none")
     leader_epoch: int
     replicas: list[int]
     isr: list[int]
     log_start_offset: int
     log_end_offset: int
-    last_stable_offset: int = Field(description="where the first open transaction begins; else the high watermark")
-    size_bytes: int = Field(description="of its batches, as they are stored")
+    last_stable_offset: int = Field(
+        description="first offset of the oldest open transaction; otherwise the high watermark"
+    )
+    size_bytes: int = Field(description="bytes of its batches as stored")
 
 
 class TopicInfo(BaseModel):
@@ -60,22 +64,24 @@ class TopicInfo(BaseModel):
     internal: bool
     partitions: int
     replication_factor: int
-    configs: dict[str, str] = Field(description="what it overrides")
-    records: int = Field(description="offsets from the start to the end of its partitions: compaction leaves gaps")
-    size_bytes: int = Field(description="of all its batches, as they are stored")
+    configs: dict[str, str] = Field(description="configurations that differ from the broker's")
+    records: int = Field(
+        description="offsets from the start to the end of its partitions; after compaction more than there are records"
+    )
+    size_bytes: int = Field(description="bytes of all its batches as stored")
 
 
 class TopicList(BaseModel):
-    """Topics in the order of their creation, unless they are sorted otherwise."""
+    """Topics in the order of their creation, or sorted."""
 
     topics: list[TopicInfo]
-    total: int = Field(description="how many there are of those that were asked for, listed or not")
+    total: int = Field(description="number of matches, listed or not")
 
 
 class TopicDetail(TopicInfo):
     """A topic with its partitions."""
 
-    partition_list: list[PartitionInfo] = Field(description="as many as `limit` says")
+    partition_list: list[PartitionInfo] = Field(description="at most `limit` items")
 
 
 class TopicQuery(Body):
@@ -88,10 +94,10 @@ class TopicQuery(Body):
 class TopicsQuery(TopicQuery):
     """Which, and how much."""
 
-    search: Text | None = Field(None, description="part of a name")
-    internal: bool | None = Field(None, description="whether those of the broker itself; null for all")
+    search: Text | None = Field(None, description="only topics whose name contains this text")
+    internal: bool | None = Field(None, description="true: only internal topics; false: none; null: all")
     sort: Literal["created", "name", "records", "size"] = Field(
-        "created", description="by name; the most records or bytes first"
+        "created", description="name, or the largest number of records or bytes first"
     )
 
 
@@ -106,7 +112,7 @@ def routes(hosted: Hosted) -> Endpoints:
             raise Problem(404, f"topic {name!r} does not exist")
         return topic
 
-    @router.get("", summary="All topics")
+    @router.get("", summary="List topics")
     async def list_topics(query: Annotated[TopicsQuery, Query()]) -> TopicList:
         state = hosted.running().state
         found = await _found(state, query, walks)
@@ -127,7 +133,7 @@ def routes(hosted: Hosted) -> Endpoints:
 
     @router.get(
         "/{name}",
-        summary="One topic with its partitions",
+        summary="Return a topic with its partitions",
         description="`partitions` is how many there are, `partition_list` is what they are.",
     )
     async def describe(name: str, query: Annotated[TopicQuery, Query()]) -> TopicDetail:
@@ -138,7 +144,7 @@ def routes(hosted: Hosted) -> Endpoints:
         (info,) = [_info(*one) async for one in walks.through(extents(state, [topic]))]
         return TopicDetail(**info.model_dump(), partition_list=partitions)
 
-    @router.delete("/{name}", summary="Delete a topic, with what groups have committed on it")
+    @router.delete("/{name}", summary="Delete a topic, with the committed offsets of its partitions")
     async def delete(name: str) -> TopicInfo:
         topic = find(name)
         broker = hosted.running()

@@ -45,30 +45,31 @@ class TransactionInfo(BaseModel):
 
     transactional_id: str
     state: str = Field(
-        description="Empty, Ongoing, PrepareCommit, PrepareAbort, CompleteCommit or CompleteAbort; waited for also Dead"
+        description="Empty, Ongoing, PrepareCommit, PrepareAbort, CompleteCommit or CompleteAbort; Dead in the "
+        "answer to a wait"
     )
     producer_id: int
     producer_epoch: int
     timeout_ms: int
-    start: str | None = Field(description="broker time when its transaction began; null before the first")
-    partitions: list[TopicPartition] = Field(description="those of its transaction that have no marker yet")
-    pending_markers: list[TopicPartition] = Field(description="those of them that a marker is under way to")
-    held: bool = Field(description="whether its markers are held")
+    start: str | None = Field(description="broker time at which its transaction began; null before the first one")
+    partitions: list[TopicPartition] = Field(description="partitions in its transaction that have no marker yet")
+    pending_markers: list[TopicPartition] = Field(description="partitions to which a marker is being written")
+    held: bool = Field(description="whether the markers of its transaction are held")
 
 
 class TransactionList(BaseModel):
-    """Transactional ids in the order in which they came."""
+    """Transactional ids in the order of their first use."""
 
     transactions: list[TransactionInfo]
-    total: int = Field(description="how many fulfil the filters, listed or not")
+    total: int = Field(description="number of matches, listed or not")
 
 
 class TransactionsQuery(Body):
     """Which, and how many."""
 
-    state: list[_State] = Field([], description="only those in that state; may be given several times")
-    producer_id: list[int] = Field([], description="only those of that producer; may be given several times")
-    search: str | None = Field(None, description="only those with this in their name, in any case")
+    state: list[_State] = Field([], description="only those in this state; may be given several times")
+    producer_id: list[int] = Field([], description="only those of this producer; may be given several times")
+    search: str | None = Field(None, description="only those whose name contains this text; case does not matter")
     offset: Offset = 0
     limit: Limit = 1000
 
@@ -77,13 +78,13 @@ class ShowQuery(Body):
     """What is waited for, and how long."""
 
     state: _State | None = Field(
-        None, description="wait until it is in that state, Dead where there is no such id; 408 if it is not in time"
+        None, description="wait until it is in this state, Dead for an id that does not exist; 408 after the timeout"
     )
     timeout: float = Field(5, ge=0, le=LONGEST_WAIT, allow_inf_nan=False, description="seconds")
 
 
 class MarkerHold(BaseModel):
-    """Whose markers are held now."""
+    """The transactional id, and whether its markers are held."""
 
     model_config = example(held=["shop"])
 
@@ -91,7 +92,7 @@ class MarkerHold(BaseModel):
 
 
 class HangingInfo(BaseModel):
-    """A transaction that no coordinator is going to end."""
+    """A transaction that no coordinator will end."""
 
     model_config = example(
         topic="orders", partition=0, producer_id=9, producer_epoch=0, start_offset=17,
@@ -102,28 +103,28 @@ class HangingInfo(BaseModel):
     partition: int
     producer_id: int
     producer_epoch: int
-    start_offset: int = Field(description="where it begins; readers of committed records come no further")
-    last_timestamp: str | None = Field(description="of its producer's last record")
+    start_offset: int = Field(description="its first offset; readers with read_committed stop there")
+    last_timestamp: str | None = Field(description="timestamp of its producer's last record")
 
 
 class HangingList(BaseModel):
-    """By topic, partition and offset."""
+    """Hanging transactions, sorted by topic, partition and offset."""
 
     hanging: list[HangingInfo]
 
 
 class NewHanging(Body):
-    """Where a transaction is to hang."""
+    """Where to create a hanging transaction."""
 
     model_config = body_example(topic="orders", partition=0)
 
     topic: Text
     partition: StrictInt = 0
-    value: Text = Field("hanging", description="of its record")
+    value: Text = Field("hanging", description="value of its record")
 
 
 class HangingEnd(Body):
-    """Which one is to be ended."""
+    """Which hanging transaction to abort."""
 
     model_config = body_example(topic="orders", partition=0, start_offset=0)
 
@@ -163,7 +164,7 @@ def _show(state: BrokerState, transactional_id: str) -> TransactionInfo:
 
 
 def _add_ids(router: Endpoints, hosted: Hosted) -> None:
-    @router.get("/transactions", summary="All transactional ids")
+    @router.get("/transactions", summary="List transactional ids")
     async def list_transactions(query: Annotated[TransactionsQuery, Query()]) -> TransactionList:
         from kafkastub.views.transactions import view
 
@@ -184,7 +185,10 @@ def _add_ids(router: Endpoints, hosted: Hosted) -> None:
 
     waiting = Places(MOST_WAITING, "requests are waiting")
 
-    @router.get("/transactions/{transactional_id:path}", summary="One transactional id; with `state`, once it is in it")
+    @router.get(
+        "/transactions/{transactional_id:path}",
+        summary="Return a transactional id; with `state`, wait until it is in that state",
+    )
     async def show(transactional_id: str, query: Annotated[ShowQuery, Query()], request: Request) -> TransactionInfo:
         if query.state is None:
             return _show(hosted.running().state, transactional_id)
@@ -236,7 +240,9 @@ def _add_ends(router: Endpoints, hosted: Hosted) -> None:
         )
         return _show(broker.state, transactional_id)
 
-    @router.post("/transactions/{transactional_id:path}/hold", summary="Hold its markers from now on")
+    @router.post(
+        "/transactions/{transactional_id:path}/hold", summary="Hold the markers of a transactional id from now on"
+    )
     async def hold(transactional_id: str) -> MarkerHold:
         if not transactional_id:
             raise Problem(400, "transactional_id='' is refused: /v1/transactions/TRANSACTIONAL_ID/hold is wanted")
@@ -246,7 +252,10 @@ def _add_ends(router: Endpoints, hosted: Hosted) -> None:
         hosted.call(lambda: transactions.hold_markers(transactional_id))
         return MarkerHold(held=sorted(transactions.held))
 
-    @router.post("/transactions/{transactional_id:path}/release", summary="Write its held markers, hold no more")
+    @router.post(
+        "/transactions/{transactional_id:path}/release",
+        summary="Write the held markers of a transactional id, and hold no more",
+    )
     async def release(transactional_id: str) -> MarkerHold:
         broker = hosted.running()
         if not broker.state.has_transactions:
@@ -263,7 +272,7 @@ def _add_ends(router: Endpoints, hosted: Hosted) -> None:
 def _add_hanging(router: Endpoints, hosted: Hosted) -> None:
     walks = Walks()
 
-    @router.get("/hanging-transactions", summary="Open transactions that no coordinator is going to end")
+    @router.get("/hanging-transactions", summary="List open transactions that no coordinator will end")
     async def list_hanging() -> HangingList:
         from kafkastub.views.transactions import each_hanging, every_place
 
@@ -274,7 +283,11 @@ def _add_hanging(router: Endpoints, hosted: Hosted) -> None:
         except KafkaError as error:
             raise of_kafka(error, _COORDINATOR) from None
 
-    @router.post("/hanging-transactions", status_code=201, summary="Make one: a record of a producer that nobody knows")
+    @router.post(
+        "/hanging-transactions",
+        status_code=201,
+        summary="Create a hanging transaction: a record of a producer that no coordinator knows",
+    )
     async def hang(body: NewHanging) -> HangingInfo:
         from kafkastub.views.transactions import hang
 
@@ -285,7 +298,10 @@ def _add_hanging(router: Endpoints, hosted: Hosted) -> None:
             _done(hosted, lambda: hang(broker.state, body.topic, body.partition, body.value.encode(), now), where)
         )
 
-    @router.post("/hanging-transactions/abort", summary="End one with an abort marker, as an administrator does")
+    @router.post(
+        "/hanging-transactions/abort",
+        summary="Abort a hanging transaction by writing an abort marker, as an administrator does",
+    )
     async def end(body: HangingEnd) -> HangingInfo:
         from kafkastub.views.transactions import end_hanging, hanging
 

@@ -5,13 +5,13 @@ import java.util.Set;
 
 /** The routes of the control port. */
 enum Route {
-    /** What there is; for a browser, the page. */
+    /** List the requests; a browser gets the page. */
     GET_INDEX("GET", "/"),
-    /** 200 once the port answers and the topics that were asked for are there. */
+    /** Report 200 when the broker serves and the given topics exist. */
     GET_HEALTH("GET", "/health", "topic"),
-    /** The metrics as Prometheus reads them. */
+    /** Return the metrics in Prometheus' text format. */
     GET_METRICS("GET", "/metrics"),
-    /** Remove the entries that fit; without filters all. */
+    /** Remove the matching ACL entries; all of them without a filter. */
     DELETE_ACLS(
             "DELETE",
             "/v1/acls",
@@ -22,7 +22,7 @@ enum Route {
             "host",
             "operation",
             "permission"),
-    /** The entries, and who is asked. */
+    /** List ACL entries, with the authorizer's settings. */
     GET_ACLS(
             "GET",
             "/v1/acls",
@@ -35,91 +35,91 @@ enum Route {
             "permission",
             "offset",
             "limit"),
-    /** Add an entry; one that is there already is no error. */
+    /** Add an ACL entry; an entry that exists is not an error. */
     POST_ACLS("POST", "/v1/acls"),
-    /** Whether a principal may do something, and the entries about it. */
+    /** Report whether a principal may do an operation, and the entries that decide it. */
     GET_ACLS_ACCESS("GET", "/v1/acls/access", "principal", "host", "operation", "resource_type", "resource_name"),
-    /** What clients are told to connect to. */
+    /** Return the advertised addresses. */
     GET_ADVERTISED("GET", "/v1/advertised"),
-    /** Tell clients another address from now on. */
+    /** Change the advertised address. */
     PUT_ADVERTISED("PUT", "/v1/advertised"),
-    /** From now on requests meet nothing of it; nodes that it has stopped come back. */
+    /** Stop chaos and start the nodes that it stopped. */
     DELETE_CHAOS("DELETE", "/v1/chaos"),
-    /** The seed, and what it has done. */
+    /** Return the seed, and what chaos has done. */
     GET_CHAOS("GET", "/v1/chaos"),
-    /** From now on requests meet what the seed decides, or the acts; another one is over. */
+    /** Start chaos from a seed, a scenario or a list of acts; it replaces the previous one. */
     PUT_CHAOS("PUT", "/v1/chaos"),
-    /** What the application did to its records, as far as the journal shows it. */
+    /** Check guarantees: which records were lost, duplicated or reordered, as the journal shows. */
     GET_CHECK("GET", "/v1/check", "guarantee", "ignoring"),
-    /** Broker time. */
+    /** Return broker time. */
     GET_CLOCK("GET", "/v1/clock"),
-    /** Move broker time forward; whatever falls due has happened afterwards. */
+    /** Move broker time forward, and do everything that becomes due. */
     POST_CLOCK_ADVANCE("POST", "/v1/clock/advance"),
-    /** What would be gone if broker time went on so far, the next first. */
+    /** List what expires if broker time moves forward, the earliest first. */
     GET_CLOCK_FORECAST("GET", "/v1/clock/forecast", "within", "kind", "group", "limit"),
-    /** Let broker time stand still. */
+    /** Stop broker time. */
     POST_CLOCK_FREEZE("POST", "/v1/clock/freeze"),
-    /** Make it a point in time; back only on a broker without groups and records. */
+    /** Set broker time; it can go back only on a broker without groups and records. */
     POST_CLOCK_SET("POST", "/v1/clock/set"),
-    /** Let broker time go on from where it stands. */
+    /** Let broker time run again from where it stopped. */
     POST_CLOCK_UNFREEZE("POST", "/v1/clock/unfreeze"),
-    /** The broker's configuration. */
+    /** Return the broker's configuration. */
     GET_CONFIG("GET", "/v1/config"),
-    /** The configuration of the broker, or of a topic, with its sources. */
+    /** Return the configuration of the broker or of a topic, with the source of each value. */
     GET_CONFIGS("GET", "/v1/configs", "topic"),
-    /** Let a running node coordinate a group or transactional id, and others. */
+    /** Move the coordinator of a group or transactional id to a running node. */
     POST_COORDINATORS("POST", "/v1/coordinators"),
-    /** Which subjects have changed, as server-sent events, four times a second at most. */
+    /** Stream the subjects that have changed, as server-sent events, at most four times a second. */
     GET_EVENTS("GET", "/v1/events", "subjects"),
-    /** Remove all rules. */
+    /** Remove all fault rules. */
     DELETE_FAULTS("DELETE", "/v1/faults"),
-    /** The rules that are there. */
+    /** List the fault rules. */
     GET_FAULTS("GET", "/v1/faults"),
-    /** Add a rule. */
+    /** Add a fault rule. */
     POST_FAULTS("POST", "/v1/faults"),
-    /** Remove a rule. */
+    /** Remove a fault rule. */
     DELETE_FAULTS_FAULT_ID("DELETE", "/v1/faults/{fault_id}"),
-    /** One rule. */
+    /** Return a fault rule. */
     GET_FAULTS_FAULT_ID("GET", "/v1/faults/{fault_id}"),
-    /** Let requests go that a rule with {@code hold} keeps. */
+    /** Release requests that a rule with {@code hold} keeps. */
     POST_FAULTS_FAULT_ID_RELEASE("POST", "/v1/faults/{fault_id}/release"),
-    /** The rule, once so many requests have met it, or are held; 408 if that is not in time. */
+    /** Wait until a rule has fired, or holds, a number of requests; 408 after the timeout. */
     GET_FAULTS_FAULT_ID_WAIT("GET", "/v1/faults/{fault_id}/wait", "hits", "held", "timeout"),
-    /** All groups. */
+    /** List groups. */
     GET_GROUPS("GET", "/v1/groups", "group", "search", "type", "state", "details", "sort", "offset", "limit"),
-    /** Sweep for expired offsets now. */
+    /** Delete expired offsets now. */
     POST_GROUPS_EXPIRE("POST", "/v1/groups/expire"),
-    /** Delete a group without members, and its offsets. */
+    /** Delete a group without members, with its offsets. */
     DELETE_GROUPS_GROUP("DELETE", "/v1/groups/{group}"),
-    /** One group with its members and offsets. */
+    /** Return a group with its members and offsets. */
     GET_GROUPS_GROUP("GET", "/v1/groups/{group}", "limit"),
-    /** Do at once what the end of a member's session does. */
+    /** End a member's session now. */
     POST_GROUPS_GROUP_END_SESSION("POST", "/v1/groups/{group}/end-session"),
-    /** Why members of the group get no records, as far as it can be seen. */
+    /** Explain why members of the group receive no records, as far as the broker can see. */
     GET_GROUPS_GROUP_FINDINGS("GET", "/v1/groups/{group}/findings"),
-    /** What a member lets go of does not count from now on. */
+    /** Hold the revocations of a member: partitions that it gives up stay its own. */
     POST_GROUPS_GROUP_HOLD_REVOCATION("POST", "/v1/groups/{group}/hold-revocation"),
-    /** Each partition that the group reads, or has an offset of. */
+    /** List the partitions that the group reads or has a committed offset for. */
     GET_GROUPS_GROUP_PARTITIONS("GET", "/v1/groups/{group}/partitions", "topic", "offset", "limit"),
-    /** What it lets go of counts again. */
+    /** Release the held revocations of a member. */
     POST_GROUPS_GROUP_RELEASE_REVOCATION("POST", "/v1/groups/{group}/release-revocation"),
-    /** Let the target assignment be this, with a new epoch. */
+    /** Set the target assignment, with a new epoch. */
     PUT_GROUPS_GROUP_TARGET("PUT", "/v1/groups/{group}/target"),
-    /** Once a group is in a state, has so many members, or its lag is so small. */
+    /** Wait until a group has a state, a number of members, or a small enough lag. */
     GET_GROUPS_GROUP_WAIT("GET", "/v1/groups/{group}/wait", "state", "members", "lag", "topic", "timeout"),
-    /** Once members of a group have these partitions. */
+    /** Wait until members of a group have exactly these partitions. */
     POST_GROUPS_GROUP_WAIT_ASSIGNED("POST", "/v1/groups/{group}/wait-assigned"),
-    /** Open transactions that no coordinator is going to end. */
+    /** List open transactions that no coordinator will end. */
     GET_HANGING_TRANSACTIONS("GET", "/v1/hanging-transactions"),
-    /** Make one: a record of a producer that nobody knows. */
+    /** Create a hanging transaction: a record of a producer that no coordinator knows. */
     POST_HANGING_TRANSACTIONS("POST", "/v1/hanging-transactions"),
-    /** End one with an abort marker, as an administrator does. */
+    /** Abort a hanging transaction by writing an abort marker, as an administrator does. */
     POST_HANGING_TRANSACTIONS_ABORT("POST", "/v1/hanging-transactions/abort"),
-    /** All that is held: requests, markers, acknowledgements, revocations. */
+    /** List everything that is held: requests, markers, acknowledgements, revocations. */
     GET_HOLDS("GET", "/v1/holds"),
-    /** Forget what is there; sequence numbers go on. */
+    /** Clear the journal; sequence numbers continue. */
     DELETE_JOURNAL("DELETE", "/v1/journal"),
-    /** Entries: the newest, or with {@code since} the oldest from there on. */
+    /** Return the newest entries, or with {@code since} the oldest from there on. */
     GET_JOURNAL(
             "GET",
             "/v1/journal",
@@ -139,7 +139,7 @@ enum Route {
             "limit",
             "before",
             "not_api"),
-    /** All entries as a file, of the schema of docs/journal.md. */
+    /** Export all entries as a file, in the schema of docs/journal.md. */
     GET_JOURNAL_EXPORT(
             "GET",
             "/v1/journal/export",
@@ -157,7 +157,7 @@ enum Route {
             "frames",
             "messages",
             "format"),
-    /** Entries from now on, one JSON object a line, each when it is answered; ends when the reader goes. */
+    /** Stream new entries as JSON lines, each when it is answered, until the client disconnects. */
     GET_JOURNAL_FOLLOW(
             "GET",
             "/v1/journal/follow",
@@ -174,7 +174,7 @@ enum Route {
             "since",
             "frames",
             "messages"),
-    /** The first answered request that matches, once it is there; 408 if it is not in time. */
+    /** Wait for an answered request that matches, and return the first; 408 after the timeout. */
     GET_JOURNAL_WAIT(
             "GET",
             "/v1/journal/wait",
@@ -192,93 +192,93 @@ enum Route {
             "frames",
             "messages",
             "timeout"),
-    /** Once nothing was asked for so long, but what clients always ask. */
+    /** Wait until clients have sent nothing for a while, except what they send all the time. */
     GET_JOURNAL_WAIT_QUIET("GET", "/v1/journal/wait-quiet", "seconds", "ignoring", "timeout"),
-    /** One entry, field by field beside its bytes. */
+    /** Return an entry field by field, with its bytes. */
     GET_JOURNAL_SEQUENCE("GET", "/v1/journal/{sequence}", "fields", "bytes"),
-    /** Let a running node lead a partition. */
+    /** Move the leader of a partition to a running node. */
     POST_LEADERS("POST", "/v1/leaders"),
-    /** All nodes. */
+    /** List the nodes. */
     GET_NODES("GET", "/v1/nodes"),
-    /** One more node, without any replicas. */
+    /** Add a node, without replicas. */
     POST_NODES("POST", "/v1/nodes"),
-    /** One node. */
+    /** Return a node. */
     GET_NODES_NODE_ID("GET", "/v1/nodes/{node_id}"),
-    /** Let a stopped node come back on the same ports. */
+    /** Start a stopped node on the same ports. */
     POST_NODES_NODE_ID_START("POST", "/v1/nodes/{node_id}/start"),
-    /** Stop a node: its connections end, others lead. */
+    /** Stop a node: its connections end, and other nodes lead its partitions. */
     POST_NODES_NODE_ID_STOP("POST", "/v1/nodes/{node_id}/stop"),
-    /** The APIs that are served, and the errors that Kafka has. */
+    /** List the APIs that are served, and Kafka's error codes. */
     GET_PROTOCOL("GET", "/v1/protocol"),
-    /** All quotas. */
+    /** List the quotas. */
     GET_QUOTAS("GET", "/v1/quotas", "limit"),
-    /** Set and remove quotas; what is not named stays. */
+    /** Set and remove quotas; quotas that are not named stay. */
     POST_QUOTAS("POST", "/v1/quotas"),
-    /** A fresh broker at the same address: as it was at the start. */
+    /** Reset the broker to its state at the start, at the same address. */
     POST_RESET("POST", "/v1/reset"),
-    /** All share groups. */
+    /** List share groups. */
     GET_SHARE_GROUPS("GET", "/v1/share-groups", "limit"),
-    /** One share group with its members, and its partitions record by record. */
+    /** Return a share group with its members, and its partitions record by record. */
     GET_SHARE_GROUPS_GROUP("GET", "/v1/share-groups/{group}", "limit"),
-    /** Configure a group, which need not be there yet. */
+    /** Set the configuration of a share group, which need not exist yet. */
     PUT_SHARE_GROUPS_GROUP_CONFIGS("PUT", "/v1/share-groups/{group}/configs"),
-    /** Do at once what the end of a member's session does. */
+    /** End a member's session now. */
     POST_SHARE_GROUPS_GROUP_END_SESSION("POST", "/v1/share-groups/{group}/end-session"),
-    /** Nothing becomes of what members say from now on. */
+    /** Hold the acknowledgements of members: none takes effect until they are released. */
     POST_SHARE_GROUPS_GROUP_HOLD_ACKNOWLEDGEMENTS("POST", "/v1/share-groups/{group}/hold-acknowledgements"),
-    /** What is held becomes true, and none is any more. */
+    /** Release the held acknowledgements, and hold no more. */
     POST_SHARE_GROUPS_GROUP_RELEASE_ACKNOWLEDGEMENTS("POST", "/v1/share-groups/{group}/release-acknowledgements"),
-    /** Once members have so many records, or so few are left. */
+    /** Wait until members have acquired a number of records, or few enough are left. */
     GET_SHARE_GROUPS_GROUP_WAIT("GET", "/v1/share-groups/{group}/wait", "topic", "acquired", "held", "lag", "timeout"),
-    /** The same, with a body as other waits have it. */
+    /** The same wait, with a body. */
     POST_SHARE_GROUPS_GROUP_WAIT("POST", "/v1/share-groups/{group}/wait"),
-    /** The snapshots that are kept. */
+    /** List the snapshots. */
     GET_SNAPSHOTS("GET", "/v1/snapshots"),
-    /** Keep the broker's state as it is now. */
+    /** Take a snapshot of the broker's state. */
     POST_SNAPSHOTS("POST", "/v1/snapshots"),
-    /** Keep it no more. */
+    /** Delete a snapshot. */
     DELETE_SNAPSHOTS_SNAPSHOT_ID("DELETE", "/v1/snapshots/{snapshot_id}"),
-    /** One snapshot. */
+    /** Return a snapshot. */
     GET_SNAPSHOTS_SNAPSHOT_ID("GET", "/v1/snapshots/{snapshot_id}"),
-    /** It as a file, for {@code kafkastub serve --snapshot}. */
+    /** Download a snapshot as a file, for {@code kafkastub serve --snapshot}. */
     GET_SNAPSHOTS_SNAPSHOT_ID_FILE("GET", "/v1/snapshots/{snapshot_id}/file"),
-    /** Keep what such a file has. */
+    /** Upload such a file as a snapshot. */
     PUT_SNAPSHOTS_SNAPSHOT_ID_FILE("PUT", "/v1/snapshots/{snapshot_id}/file"),
-    /** Be what it was taken of; clients are disconnected and come back. */
+    /** Restore a snapshot; clients are disconnected and reconnect. */
     POST_SNAPSHOTS_SNAPSHOT_ID_RESTORE("POST", "/v1/snapshots/{snapshot_id}/restore"),
-    /** All streams groups. */
+    /** List streams groups. */
     GET_STREAMS_GROUPS("GET", "/v1/streams-groups", "limit"),
-    /** One streams group with what it runs, and who has which task. */
+    /** Return a streams group with its topology, and the owner of each task. */
     GET_STREAMS_GROUPS_GROUP("GET", "/v1/streams-groups/{group}"),
-    /** Configure a streams group, which need not be there yet. */
+    /** Set the configuration of a streams group, which need not exist yet. */
     PUT_STREAMS_GROUPS_GROUP_CONFIGS("PUT", "/v1/streams-groups/{group}/configs"),
-    /** Do at once what the end of a member's session does. */
+    /** End a member's session now. */
     POST_STREAMS_GROUPS_GROUP_END_SESSION("POST", "/v1/streams-groups/{group}/end-session"),
-    /** Let a member want the whole application to end. */
+    /** Request the shutdown of the whole application, in the name of a member. */
     POST_STREAMS_GROUPS_GROUP_SHUT_DOWN("POST", "/v1/streams-groups/{group}/shut-down"),
-    /** The same without tasks, as other waits have it. */
+    /** The same wait without tasks, with parameters. */
     GET_STREAMS_GROUPS_GROUP_WAIT("GET", "/v1/streams-groups/{group}/wait", "status", "members", "timeout"),
-    /** Once every task is worked on, or members have these. */
+    /** Wait until every task has an owner, or members have exactly these tasks. */
     POST_STREAMS_GROUPS_GROUP_WAIT("POST", "/v1/streams-groups/{group}/wait"),
-    /** How much there is of everything. */
+    /** Count topics, groups, records, requests and more. */
     GET_SUMMARY("GET", "/v1/summary"),
-    /** All topics. */
+    /** List topics. */
     GET_TOPICS("GET", "/v1/topics", "limit", "offset", "search", "internal", "sort"),
     /** Create a topic; clients see it at once. */
     POST_TOPICS("POST", "/v1/topics"),
-    /** Delete a topic, with what groups have committed on it. */
+    /** Delete a topic, with the committed offsets of its partitions. */
     DELETE_TOPICS_NAME("DELETE", "/v1/topics/{name}"),
-    /** One topic with its partitions. */
+    /** Return a topic with its partitions. */
     GET_TOPICS_NAME("GET", "/v1/topics/{name}", "limit", "offset"),
-    /** Keys or values of a partition's records, read by an Avro schema. */
+    /** Return keys or values of a partition's records, decoded with an Avro schema. */
     POST_TOPICS_NAME_AVRO("POST", "/v1/topics/{name}/avro"),
-    /** Where in a partition the records from a time on begin. */
+    /** Return the offset of a partition's first record at or after a time. */
     GET_TOPICS_NAME_OFFSET("GET", "/v1/topics/{name}/offset", "time", "partition"),
-    /** The key or the value of one record, its bytes as they are. */
+    /** Return the key or the value of a record as raw bytes. */
     GET_TOPICS_NAME_PARTITIONS_PARTITION_RECORDS_OFFSET_PART(
             "GET",
             "/v1/topics/{name}/partitions/{partition}/records/{offset}/{part}"),
-    /** Records of a partition from an offset on, without a client. */
+    /** Read records of a partition from an offset on, without a client. */
     GET_TOPICS_NAME_RECORDS(
             "GET",
             "/v1/topics/{name}/records",
@@ -291,9 +291,9 @@ enum Route {
             "cut"),
     /** Write records, without a client. */
     POST_TOPICS_NAME_RECORDS("POST", "/v1/topics/{name}/records"),
-    /** Records of a partition with a text in them, as far as one request looks. */
+    /** Search a partition for records that contain a text; a request searches a limited number of records. */
     GET_TOPICS_NAME_SEARCH("GET", "/v1/topics/{name}/search", "text", "partition", "offset", "limit"),
-    /** Once a topic is there, has so many partitions, so many records that match. */
+    /** Wait until a topic exists, and has a number of partitions or of matching records. */
     GET_TOPICS_NAME_WAIT(
             "GET",
             "/v1/topics/{name}/wait",
@@ -303,15 +303,15 @@ enum Route {
             "contains",
             "isolation",
             "timeout"),
-    /** All transactional ids. */
+    /** List transactional ids. */
     GET_TRANSACTIONS("GET", "/v1/transactions", "state", "producer_id", "search", "offset", "limit"),
-    /** One transactional id; with {@code state}, once it is in it. */
+    /** Return a transactional id; with {@code state}, wait until it is in that state. */
     GET_TRANSACTIONS_TRANSACTIONAL_ID("GET", "/v1/transactions/{transactional_id}", "state", "timeout"),
     /** Abort an open transaction, as its timeout would. */
     POST_TRANSACTIONS_TRANSACTIONAL_ID_ABORT("POST", "/v1/transactions/{transactional_id}/abort"),
-    /** Hold its markers from now on. */
+    /** Hold the markers of a transactional id from now on. */
     POST_TRANSACTIONS_TRANSACTIONAL_ID_HOLD("POST", "/v1/transactions/{transactional_id}/hold"),
-    /** Write its held markers, hold no more. */
+    /** Write the held markers of a transactional id, and hold no more. */
     POST_TRANSACTIONS_TRANSACTIONAL_ID_RELEASE("POST", "/v1/transactions/{transactional_id}/release");
 
     final String method;

@@ -4,10 +4,10 @@ package io.kafkastub.model;
 import java.util.List;
 
 /**
- * Whether it may, and what there is about that.
+ * Whether access is allowed, and the entries that apply.
  *
  * @param allowed {@code allowed}
  * @param superUser {@code super_user}
- * @param concerning the entries that concern the resource, for whomever; 100 at most
+ * @param concerning the entries that apply to the resource, of any principal; at most 100
  */
 public record AccessInfo(boolean allowed, boolean superUser, List<AclInfo> concerning) {}

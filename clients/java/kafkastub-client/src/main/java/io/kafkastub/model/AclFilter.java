@@ -16,7 +16,7 @@ public final class AclFilter extends Parameters<AclFilter> {
         return with("resource_name", resourceName);
     }
 
-    /** MATCH: all that concern the resource of that name. */
+    /** MATCH: all entries that apply to the resource of that name. */
     public AclFilter patternType(AclPatternType patternType) {
         return with("pattern_type", patternType.text());
     }
@@ -41,12 +41,12 @@ public final class AclFilter extends Parameters<AclFilter> {
         return with("permission", permission.text());
     }
 
-    /** How many to leave out before the first. */
+    /** Number of items to skip. */
     public AclFilter offset(long offset) {
         return with("offset", offset);
     }
 
-    /** How many at most. */
+    /** Maximum number of items. */
     public AclFilter limit(int limit) {
         return with("limit", limit);
     }

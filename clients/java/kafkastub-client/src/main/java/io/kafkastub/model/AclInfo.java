@@ -2,7 +2,7 @@
 package io.kafkastub.model;
 
 /**
- * An entry.
+ * An ACL entry.
  *
  * @param resourceType {@code resource_type}
  * @param resourceName {@code resource_name}

@@ -4,13 +4,13 @@ package io.kafkastub.model;
 import java.util.List;
 
 /**
- * The entries that fit, in the order in which they came.
+ * The matching entries, in the order in which they were added.
  *
- * @param authorizer whether there is one: without, nobody is refused anything
- * @param superUsers who may do everything
- * @param everyoneWithoutAcl whether everybody may where no entry concerns the resource
+ * @param authorizer whether the broker has an authorizer; without one everything is allowed
+ * @param superUsers principals that may do everything
+ * @param everyoneWithoutAcl whether every principal may use a resource that has no entry
  * @param acls {@code acls}
- * @param total how many fit, listed or not
+ * @param total number of matches, listed or not
  */
 public record AclList(
         boolean authorizer,

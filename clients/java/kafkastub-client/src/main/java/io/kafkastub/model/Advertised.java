@@ -4,9 +4,9 @@ package io.kafkastub.model;
 import java.util.Map;
 
 /**
- * What clients are told.
+ * The advertised addresses.
  *
  * @param bootstrapServers {@code bootstrap_servers}
- * @param nodes node to listener to HOST:PORT
+ * @param nodes HOST:PORT by node and listener
  */
 public record Advertised(String bootstrapServers, Map<String, Map<String, String>> nodes) {}

@@ -6,7 +6,7 @@ package io.kafkastub.model;
  *
  * @param key {@code key}
  * @param name {@code name}
- * @param first version
- * @param last version
+ * @param first version of the API
+ * @param last version of the API
  */
 public record ApiInfo(long key, String name, long first, long last) {}

@@ -4,9 +4,9 @@ package io.kafkastub.model;
 import java.time.Instant;
 
 /**
- * The first record from that time on.
+ * The first record at or after a time.
  *
- * @param offset the partition's end where there is none
+ * @param offset its offset; the partition's end offset if there is none
  * @param timestamp {@code timestamp}; null if there is none
  * @param timestampMs {@code timestamp_ms}; null if there is none
  */

@@ -5,8 +5,8 @@ package io.kafkastub.model;
  * A record's key or value.
  *
  * @param offset {@code offset}
- * @param content as JSON has it; null where it is null, or is not of the schema
- * @param schemaId where Confluent's prefix stands before it; null if there is none
- * @param error why it is not of the schema; null if there is none
+ * @param content decoded, as JSON; null if it is null or does not match the schema
+ * @param schemaId schema id in Confluent's prefix, if it has one; null if there is none
+ * @param error why it does not match the schema; null if there is none
  */
 public record AvroRecord(long offset, Object content, Long schemaId, String error) {}

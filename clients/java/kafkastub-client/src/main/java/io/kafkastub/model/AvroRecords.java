@@ -4,7 +4,7 @@ package io.kafkastub.model;
 import java.util.List;
 
 /**
- * Records by a schema.
+ * Records, decoded with a schema.
  *
  * @param records {@code records}
  */

@@ -4,7 +4,7 @@ package io.kafkastub.model;
 import java.time.Duration;
 
 /**
- * One thing for chaos to do: {@code api}, {@code nth}, one of error, delay_ms, drop, behind and moves, and where.
+ * One act of chaos: {@code api}, {@code nth}, one of error, delay_ms, drop, behind and moves, and where it applies.
  */
 public final class ChaosAct extends Parameters<ChaosAct> {
     /**
@@ -16,7 +16,7 @@ public final class ChaosAct extends Parameters<ChaosAct> {
         with("api", api);
     }
 
-    /** The API behind whose next request it arrives. */
+    /** The API after whose next request this one is delivered. */
     public ChaosAct behind(String behind) {
         return with("behind", behind);
     }
@@ -26,7 +26,7 @@ public final class ChaosAct extends Parameters<ChaosAct> {
         return with("client_id", clientId);
     }
 
-    /** Of EndTxn: those alone that commit, or that abort. */
+    /** Of EndTxn: only commits (true) or only aborts (false). */
     public ChaosAct committed(boolean committed) {
         return with("committed", committed);
     }
@@ -36,7 +36,7 @@ public final class ChaosAct extends Parameters<ChaosAct> {
         return with("delay_ms", delay.toMillis());
     }
 
-    /** Before or after the work. */
+    /** Close the connection before or after the broker has done the work. */
     public ChaosAct drop(String drop) {
         return with("drop", drop);
     }
@@ -66,7 +66,7 @@ public final class ChaosAct extends Parameters<ChaosAct> {
         return with("node", node);
     }
 
-    /** Which request of that API meets it. */
+    /** Which request of that API is affected, counted from 1. */
     public ChaosAct nth(int nth) {
         return with("nth", nth);
     }

@@ -4,10 +4,10 @@ package io.kafkastub.model;
 import java.util.Map;
 
 /**
- * One thing that was done.
+ * An act that chaos has done.
  *
  * @param number {@code number}
  * @param what {@code what}
- * @param again as one of {@code acts}, to be played again; null if there is none
+ * @param again the same thing as an element of {@code acts}, to repeat it; null if there is none
  */
 public record ChaosEvent(long number, String what, Map<String, Object> again) {}

@@ -4,13 +4,13 @@ package io.kafkastub.model;
 import java.util.List;
 
 /**
- * What there is.
+ * The state of chaos.
  *
- * @param running whether requests meet it
- * @param seed null where there never was any; that of the last one where it was stopped
+ * @param running whether chaos is on
+ * @param seed the seed, after a stop the last one; null if there never was one
  * @param level {@code level}; null if there is none
- * @param played how many acts the list has that is played; null where a seed decides
- * @param left those of them that are still to come
+ * @param played number of acts in the list; null with a seed
+ * @param left how many acts of the list are still to come
  * @param acts the last 100 things that it has done, oldest first
  */
 public record ChaosInfo(

@@ -3,13 +3,13 @@ package io.kafkastub.model;
 
 import java.util.List;
 
-/** A seed and how much of it; or the acts themselves. */
+/** A seed and its level, a scenario, or a list of acts. */
 public final class ChaosPlan extends Parameters<ChaosPlan> {
     /** With nothing set. */
     public ChaosPlan() {}
 
     /**
-     * In the place of a seed: each once.
+     * Instead of a seed: acts to do, each once.
      *
      * @param acts all of them
      */
@@ -17,12 +17,12 @@ public final class ChaosPlan extends Parameters<ChaosPlan> {
         return with("acts", List.of(acts));
     }
 
-    /** 1: errors and late answers; 2: lost ones, moves; 3: nodes, too. */
+    /** 1: errors and late answers; 2: also lost answers and moves; 3: also nodes that stop. */
     public ChaosPlan level(int level) {
         return with("level", level);
     }
 
-    /** In the place of a seed: a name (docs/chaos.md). */
+    /** Instead of a seed: name of a scenario (docs/chaos.md). */
     public ChaosPlan scenario(String scenario) {
         return with("scenario", scenario);
     }

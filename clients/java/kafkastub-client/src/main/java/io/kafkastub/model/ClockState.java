@@ -4,10 +4,10 @@ package io.kafkastub.model;
 import java.time.Instant;
 
 /**
- * Broker time, after whatever was asked for.
+ * Broker time after the request.
  *
  * @param now broker time, ISO 8601 in UTC
  * @param nowMs the same in Unix milliseconds
- * @param frozen whether it stands still until it is moved
+ * @param frozen whether broker time stands still until it is moved
  */
 public record ClockState(Instant now, long nowMs, boolean frozen) {}

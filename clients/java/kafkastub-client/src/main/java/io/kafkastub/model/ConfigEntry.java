@@ -7,13 +7,13 @@ import java.util.List;
  * One configuration.
  *
  * @param name {@code name}
- * @param value null where it has none, or is a password
+ * @param value null if it has no value, or is a password
  * @param source topic, dynamic_broker, dynamic_default_broker, static_broker, default, kafkastub
  * @param type {@code type}
  * @param readOnly {@code read_only}
  * @param sensitive {@code sensitive}
  * @param documentation {@code documentation}; null if there is none
- * @param sources all that say something of it, the default too; the first one counts
+ * @param sources every place that sets it, the default included; the first one is in effect
  */
 public record ConfigEntry(
         String name,

@@ -4,15 +4,15 @@ package io.kafkastub.model;
 import java.util.Map;
 
 /**
- * What the broker goes by.
+ * The broker's configuration.
  *
- * @param version of kafkastub
+ * @param version version of kafkastub
  * @param profile {@code profile}
  * @param bootstrapServers {@code bootstrap_servers}
- * @param topics what was asked for at the start
- * @param set what was set, at the start or by clients; passwords are null
+ * @param topics topics that were given at the start
+ * @param set values that were set at the start or by clients; passwords are null
  * @param kafka Kafka's configurations with their values; passwords are null
- * @param kafkastub those that only the stub has; passwords are null
+ * @param kafkastub the stub's own configurations; passwords are null
  */
 public record ConfigInfo(
         String version,

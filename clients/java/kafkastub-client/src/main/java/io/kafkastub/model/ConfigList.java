@@ -4,7 +4,7 @@ package io.kafkastub.model;
 import java.util.List;
 
 /**
- * Configurations in the order of their names, the stub's own last.
+ * Configurations sorted by name, the stub's own last.
  *
  * @param configs {@code configs}
  */

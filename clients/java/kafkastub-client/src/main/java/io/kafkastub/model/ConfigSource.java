@@ -2,9 +2,9 @@
 package io.kafkastub.model;
 
 /**
- * One place that says something of it.
+ * A place that sets a configuration.
  *
- * @param name what it is called there: a topic's configuration may come from a broker's
+ * @param name its name there: a topic's configuration may come from a broker's
  * @param value {@code value}; null if there is none
  * @param source {@code source}
  */

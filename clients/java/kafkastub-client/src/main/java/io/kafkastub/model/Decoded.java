@@ -2,10 +2,10 @@
 package io.kafkastub.model;
 
 /**
- * An entry of the journal with its frames.
+ * A journal entry with its frames.
  *
- * @param entry its columns; where its frames are hidden, both messages without secrets
- * @param request null where the clock was moved
- * @param response null where there is none (yet)
+ * @param entry its columns; where frames are hidden, both messages without secrets
+ * @param request null for a move of the clock
+ * @param response null if there is none, or none yet
  */
 public record Decoded(JournalEntry entry, DecodedFrame request, DecodedFrame response) {}

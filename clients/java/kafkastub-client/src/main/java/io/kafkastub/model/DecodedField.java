@@ -7,13 +7,13 @@ import java.util.List;
  * A field, or an element of an array.
  *
  * @param name {@code name}
- * @param type as the protocol's guide names it: int32, compact string, array of TopicPartition
- * @param start where its first byte is, the length in front of it included
- * @param end behind its last byte
- * @param fields what it is made of; null if there is none
- * @param leftOut elements and fields that are there and are not told; null if there is none
- * @param size of a text or bytes that are told in part: how long they are; null if there is none
- * @param value a number, a text; of bytes the first ones in base64; null where it has fields
+ * @param type type in the words of the protocol guide: int32, compact string, array of TopicPartition
+ * @param start position of its first byte, its length prefix included
+ * @param end position after its last byte
+ * @param fields its fields or elements; null if there is none
+ * @param leftOut number of elements and fields that are not listed; null if there is none
+ * @param size length of a text or bytes that are shown in part; null if there is none
+ * @param value a number or a text; the first bytes in base64; null if it has fields
  */
 public record DecodedField(
         String name,

@@ -4,11 +4,11 @@ package io.kafkastub.model;
 import java.util.List;
 
 /**
- * A frame as it went over the wire, with its size in front.
+ * A frame as it was sent, its size first.
  *
- * @param size bytes, the four of its size included
- * @param bytes the first of them in base64
+ * @param size bytes, with the four of its size
+ * @param bytes the first bytes, in base64
  * @param fields size, header, body
- * @param why why it could not be read to its end; null where it was
+ * @param why why it could not be decoded to its end; null if it could
  */
 public record DecodedFrame(long size, String bytes, List<DecodedField> fields, String why) {}

@@ -2,7 +2,7 @@
 package io.kafkastub.model;
 
 /**
- * What is kept no more.
+ * The snapshot that was deleted.
  *
  * @param deleted {@code deleted}
  */

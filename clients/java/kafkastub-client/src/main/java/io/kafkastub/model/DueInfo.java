@@ -5,22 +5,22 @@ import java.time.Instant;
 import java.util.List;
 
 /**
- * What goes, and when.
+ * What expires, and when.
  *
  * @param at broker time
  * @param atMs the same in Unix milliseconds
- * @param inMs from now; below 0 where it is due, and goes with the next sweep
+ * @param inMs milliseconds from now; negative if it is due and is deleted in the next sweep
  * @param kind offsets, group, transactional_id, producer, records or delegation_token
- * @param count how many offsets, or records; else 1
- * @param what in words
+ * @param count number of offsets or records; otherwise 1
+ * @param what what expires, in words
  * @param why the rule, in words
- * @param partitions some of them where there are many
+ * @param partitions the partitions; only some of them if there are many
  * @param firstOffset of records; null if there is none
  * @param group {@code group}; null if there is none
- * @param lastAt when the last of the records goes; {@code at} is of the first; null if there is none
+ * @param lastAt when the last of the records expires; {@code at} is for the first; null if there is none
  * @param lastOffset of records; null if there is none
  * @param producerId {@code producer_id}; null if there is none
- * @param rule of offsets: own_retention, group_empty, not_subscribed or simple; null if there is none
+ * @param rule for offsets: own_retention, group_empty, not_subscribed or simple; null if there is none
  * @param tokenId {@code token_id}; null if there is none
  * @param topic {@code topic}; null if there is none
  * @param transactionalId {@code transactional_id}; null if there is none

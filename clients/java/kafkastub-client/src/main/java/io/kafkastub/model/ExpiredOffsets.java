@@ -2,9 +2,9 @@
 package io.kafkastub.model;
 
 /**
- * What a sweep has come to.
+ * The result of a sweep.
  *
  * @param expiredOffsets {@code expired_offsets}
- * @param groups how many groups there are afterwards
+ * @param groups number of groups after the sweep
  */
 public record ExpiredOffsets(long expiredOffsets, long groups) {}

@@ -4,7 +4,7 @@ package io.kafkastub.model;
 import java.util.List;
 
 /**
- * The rules in their order: of those that are due, the first acts.
+ * The rules in their order; the first one that is due acts.
  *
  * @param faults {@code faults}
  */

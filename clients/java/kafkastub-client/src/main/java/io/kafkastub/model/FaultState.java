@@ -5,13 +5,13 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A rule that is there, and what has come of it.
+ * A rule, and what it has done.
  *
- * @param id the rule's name, or "fault-1" …; journal and metrics call it so
- * @param rule what it says
- * @param hits how many requests have met it
- * @param matched how many requests it matched, those that it spared included
- * @param held the requests that wait now, in the order in which they came
+ * @param id the rule's name, or "fault-1" and so on; the journal and metrics use it
+ * @param rule the rule itself
+ * @param hits how often the rule has fired
+ * @param matched number of requests that matched, those that passed unchanged included
+ * @param held requests that wait now, in the order of their arrival
  */
 public record FaultState(
         String id,

@@ -4,7 +4,7 @@ package io.kafkastub.model;
 import java.util.List;
 
 /**
- * What was found, what stops first.
+ * Findings, the most severe first.
  *
  * @param group {@code group}
  * @param findings {@code findings}

@@ -5,16 +5,16 @@ import java.time.Instant;
 import java.util.List;
 
 /**
- * What goes by itself, the next first, if nobody does anything but let broker time go on.
+ * What expires if only broker time moves on, the earliest first.
  *
  * @param now {@code now}
  * @param nowMs {@code now_ms}
- * @param horizons for each {@code within}, in its order
- * @param due as many as {@code limit} says, until the last of them
- * @param total how many there are, listed or not
- * @param sweepInMs until the next sweep for offsets; null where nothing is due now
- * @param cleanInMs the same of records; null if there is none
- * @param offsetsRetentionMinutes as it is configured; below 0 they are kept for ever
+ * @param horizons one item for each {@code within}, in the same order
+ * @param due at most {@code limit} items, up to the last horizon
+ * @param total total number, listed or not
+ * @param sweepInMs milliseconds until the next sweep for offsets; null if nothing is due now
+ * @param cleanInMs milliseconds until the next cleaning of logs; null if nothing is due now
+ * @param offsetsRetentionMinutes the configured value; negative: offsets are kept for ever
  */
 public record Forecast(
         Instant now,

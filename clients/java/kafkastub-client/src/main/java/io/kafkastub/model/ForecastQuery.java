@@ -9,7 +9,7 @@ public final class ForecastQuery extends Parameters<ForecastQuery> {
     public ForecastQuery() {}
 
     /**
-     * 7d, 90m or 1h30m; may be given several times.
+     * A duration such as 7d, 90m or 1h30m; may be given several times.
      *
      * @param within all of them
      */
@@ -18,7 +18,7 @@ public final class ForecastQuery extends Parameters<ForecastQuery> {
     }
 
     /**
-     * Only that kind; may be given several times.
+     * Only this kind; may be given several times.
      *
      * @param kind all of them
      */
@@ -26,12 +26,12 @@ public final class ForecastQuery extends Parameters<ForecastQuery> {
         return with("kind", List.of(kind));
     }
 
-    /** Only of that group. */
+    /** Only of this group. */
     public ForecastQuery group(String group) {
         return with("group", group);
     }
 
-    /** How many at most. */
+    /** Maximum number of items. */
     public ForecastQuery limit(int limit) {
         return with("limit", limit);
     }

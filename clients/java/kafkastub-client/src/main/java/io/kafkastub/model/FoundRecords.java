@@ -4,11 +4,11 @@ package io.kafkastub.model;
 import java.util.List;
 
 /**
- * Records with the text; keys, values and headers are cut.
+ * Records that contain the text; keys, values and headers are cut.
  *
  * @param records {@code records}
- * @param looked how many records were looked through
- * @param next {@code offset} to go on from; {@code end} where there is nothing more
+ * @param looked number of records that were searched
+ * @param next {@code offset} of the next search; {@code end} if there is nothing more
  * @param end {@code end}
  */
 public record FoundRecords(List<TopicRecord> records, long looked, long next, long end) {}

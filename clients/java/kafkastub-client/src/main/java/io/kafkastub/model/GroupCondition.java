@@ -6,22 +6,22 @@ public final class GroupCondition extends Parameters<GroupCondition> {
     /** With nothing set. */
     public GroupCondition() {}
 
-    /** As Kafka names it, in any case; Dead where there is no such group. */
+    /** Kafka's name of the state, in any case; Dead for a group that does not exist. */
     public GroupCondition state(String state) {
         return with("state", state);
     }
 
-    /** How many there are. */
+    /** This number of members. */
     public GroupCondition members(int members) {
         return with("members", members);
     }
 
-    /** It is behind by so many records of a partition at most. */
+    /** A lag of at most this many records, in each partition. */
     public GroupCondition lag(long lag) {
         return with("lag", lag);
     }
 
-    /** With {@code lag}: of this topic alone, all of whose partitions count. */
+    /** With {@code lag}: only in this topic, in all of its partitions. */
     public GroupCondition topic(String topic) {
         return with("topic", topic);
     }

@@ -4,7 +4,7 @@ package io.kafkastub.model;
 import java.util.Map;
 
 /**
- * What a group is configured for itself.
+ * The group's own configuration.
  *
  * @param group {@code group}
  * @param configs {@code configs}

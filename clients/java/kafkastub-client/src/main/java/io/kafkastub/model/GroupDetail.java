@@ -9,18 +9,18 @@ import java.util.List;
  *
  * @param group {@code group}
  * @param type classic, consumer (KIP-848), share (KIP-932), or streams (KIP-1071)
- * @param state Empty, PreparingRebalance, CompletingRebalance, Stable or Dead; in the consumer protocol and of
- *     streams Assigning and Reconciling, too, of streams NotReady
+ * @param state Empty, PreparingRebalance, CompletingRebalance, Stable or Dead; also Assigning and Reconciling in
+ *     consumer and streams groups, and NotReady in streams groups
  * @param protocolType null for a group that only ever committed offsets
  * @param members {@code members}
- * @param offsets how many partitions have a committed offset
- * @param generation of a classic group; of one of the consumer protocol its epoch
- * @param targetEpoch of the target assignment; null in a classic group
- * @param protocol what the members agreed on, or the broker's assignor; null if there is none
+ * @param offsets number of partitions with a committed offset
+ * @param generation generation of a classic group; epoch of other groups
+ * @param targetEpoch epoch of the target assignment; null in a classic group
+ * @param protocol the protocol that the members agreed on, or the broker's assignor; null if there is none
  * @param leader {@code leader}; null if there is none
- * @param stateSince broker time since when it is in its state; null if there is none
+ * @param stateSince broker time of its last change of state; null if there is none
  * @param memberList {@code member_list}
- * @param offsetList as many as {@code limit} says
+ * @param offsetList at most {@code limit} items
  */
 public record GroupDetail(
         String group,

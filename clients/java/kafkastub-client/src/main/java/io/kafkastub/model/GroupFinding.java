@@ -2,12 +2,12 @@
 package io.kafkastub.model;
 
 /**
- * One thing that was found.
+ * A finding.
  *
- * @param level stop: nobody gets records because of it; look: it may be; fine: it is in order
+ * @param level stop: this keeps records from members; look: this may do so; fine: this is in order
  * @param sentence {@code sentence}
- * @param subject what it is about
- * @param name of the subject: a group, a member id, a topic, a node's id, a transactional id …
+ * @param subject kind of thing that the finding is about
+ * @param name name of the subject: a group, a member id, a topic, a node id, a transactional id …
  * @param offset {@code offset}; null if there is none
  * @param partition {@code partition}; null if there is none
  * @param topic {@code topic}; null if there is none

@@ -6,11 +6,11 @@ package io.kafkastub.model;
  *
  * @param group {@code group}
  * @param type classic, consumer (KIP-848), share (KIP-932), or streams (KIP-1071)
- * @param state Empty, PreparingRebalance, CompletingRebalance, Stable or Dead; in the consumer protocol and of
- *     streams Assigning and Reconciling, too, of streams NotReady
+ * @param state Empty, PreparingRebalance, CompletingRebalance, Stable or Dead; also Assigning and Reconciling in
+ *     consumer and streams groups, and NotReady in streams groups
  * @param protocolType null for a group that only ever committed offsets
  * @param members {@code members}
- * @param offsets how many partitions have a committed offset
+ * @param offsets number of partitions with a committed offset
  */
 public record GroupInfo(
         String group,

@@ -4,9 +4,9 @@ package io.kafkastub.model;
 import java.util.List;
 
 /**
- * Groups in the order of their creation, or of their names.
+ * Groups in the order of their creation, or sorted by name.
  *
  * @param groups {@code groups}
- * @param total how many fit, listed or not
+ * @param total number of matches, listed or not
  */
 public record GroupList(List<ListedGroup> groups, long total) {}

@@ -4,24 +4,24 @@ package io.kafkastub.model;
 import java.time.Instant;
 
 /**
- * A partition as a group has it.
+ * A partition from the view of a group.
  *
  * @param topic {@code topic}
  * @param partition {@code partition}
- * @param memberId whose it is; null where it is nobody's
+ * @param memberId the member that has it; null for none
  * @param clientId {@code client_id}; null if there is none
- * @param offset committed; null where none is
+ * @param offset the committed offset; null for none
  * @param metadata {@code metadata}; null if there is none
  * @param committed broker time of the commit; null if there is none
  * @param committedMs {@code committed_ms}; null if there is none
- * @param pending whether a transaction that is not decided has an offset of it
- * @param logStartOffset null where there is no such partition (any more)
- * @param lastStableOffset how far readers of committed records get; null if there is none
+ * @param pending whether an undecided transaction has an offset for it
+ * @param logStartOffset null if the partition does not exist (any more)
+ * @param lastStableOffset where readers with read_committed stop; null if there is none
  * @param logEndOffset {@code log_end_offset}; null if there is none
  * @param lag {@code lag}; null if there is none
- * @param leader a node's id; -1 where none leads; null if there is none
+ * @param leader node id of the leader; -1 for none; null if there is none
  * @param leaderRunning {@code leader_running}; null if there is none
- * @param expiresAt broker time when the offset goes if nothing happens; null if there is none
+ * @param expiresAt broker time at which the offset expires if nothing changes; null if there is none
  * @param expiresAtMs {@code expires_at_ms}; null if there is none
  * @param rule as in {@code /v1/groups/{group}}; null if there is none
  * @param why {@code why}; null if there is none

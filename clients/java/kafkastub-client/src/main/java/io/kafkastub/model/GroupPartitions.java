@@ -4,7 +4,7 @@ package io.kafkastub.model;
 import java.util.List;
 
 /**
- * By topic and partition.
+ * Partitions, sorted by topic and number.
  *
  * @param partitions {@code partitions}
  * @param total {@code total}

@@ -6,17 +6,17 @@ public final class GroupPartitionsQuery extends Parameters<GroupPartitionsQuery>
     /** With nothing set. */
     public GroupPartitionsQuery() {}
 
-    /** Only of that topic. */
+    /** Only of this topic. */
     public GroupPartitionsQuery topic(String topic) {
         return with("topic", topic);
     }
 
-    /** How many to leave out before the first. */
+    /** Number of items to skip. */
     public GroupPartitionsQuery offset(long offset) {
         return with("offset", offset);
     }
 
-    /** How many at most. */
+    /** Maximum number of items. */
     public GroupPartitionsQuery limit(int limit) {
         return with("limit", limit);
     }

@@ -2,7 +2,7 @@
 package io.kafkastub.model;
 
 /**
- * It is so.
+ * The group is as requested.
  *
  * @param group {@code group}
  * @param state {@code state}

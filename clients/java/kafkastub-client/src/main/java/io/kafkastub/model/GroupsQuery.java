@@ -8,18 +8,18 @@ public final class GroupsQuery extends Parameters<GroupsQuery> {
     /** With nothing set. */
     public GroupsQuery() {}
 
-    /** Only the one of that name, if it is there. */
+    /** Only the group of this name, if it exists. */
     public GroupsQuery group(String group) {
         return with("group", group);
     }
 
-    /** Only those with this in their name, in any case. */
+    /** Only those whose name contains this text; case does not matter. */
     public GroupsQuery search(String search) {
         return with("search", search);
     }
 
     /**
-     * Only those of that type; may be given several times.
+     * Only groups of this type; may be given several times.
      *
      * @param type all of them
      */
@@ -28,7 +28,7 @@ public final class GroupsQuery extends Parameters<GroupsQuery> {
     }
 
     /**
-     * Only those in that state; may be given several times.
+     * Only those in this state; may be given several times.
      *
      * @param state all of them
      */
@@ -36,22 +36,22 @@ public final class GroupsQuery extends Parameters<GroupsQuery> {
         return with("state", List.of(state));
     }
 
-    /** Whether with lag, next expiry and worst finding. */
+    /** Whether to return the lag, the next expiry and the worst finding. */
     public GroupsQuery details(boolean details) {
         return with("details", details);
     }
 
-    /** Name: in the order of their names, where there are 20,000 groups at most. */
+    /** Name: sorted by name, for at most 20,000 groups. */
     public GroupsQuery sort(GroupSort sort) {
         return with("sort", sort.text());
     }
 
-    /** How many to leave out before the first. */
+    /** Number of items to skip. */
     public GroupsQuery offset(long offset) {
         return with("offset", offset);
     }
 
-    /** How many at most. */
+    /** Maximum number of items. */
     public GroupsQuery limit(int limit) {
         return with("limit", limit);
     }

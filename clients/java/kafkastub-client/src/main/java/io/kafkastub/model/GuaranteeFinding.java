@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * One thing that was done to records.
+ * A guarantee that was not kept.
  *
  * @param guarantee {@code guarantee}
  * @param cause one sentence
@@ -18,7 +18,7 @@ import java.util.Map;
  * @param members {@code members}
  * @param timeline {@code timeline}
  * @param jepsen Jepsen's name for it; null if there is none
- * @param advice what to do about it, by client: java, librdkafka, franz-go
+ * @param advice what to do about it, for each client: java, librdkafka, franz-go
  */
 public record GuaranteeFinding(
         String guarantee,

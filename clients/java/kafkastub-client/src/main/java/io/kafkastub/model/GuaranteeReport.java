@@ -5,12 +5,12 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What the requests and answers show.
+ * The result of the check.
  *
- * @param ok whether there is no finding
+ * @param ok true if there is no finding
  * @param findings {@code findings}
- * @param notices what Kafka promises to nobody, or may be meant
- * @param undecided what cannot be said, and why
+ * @param notices what Kafka does not promise, or what may be intended
+ * @param undecided what cannot be decided, and why
  * @param lookedAt {@code looked_at}
  */
 public record GuaranteeReport(

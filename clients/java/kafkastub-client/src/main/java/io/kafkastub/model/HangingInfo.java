@@ -4,14 +4,14 @@ package io.kafkastub.model;
 import java.time.Instant;
 
 /**
- * A transaction that no coordinator is going to end.
+ * A transaction that no coordinator will end.
  *
  * @param topic {@code topic}
  * @param partition {@code partition}
  * @param producerId {@code producer_id}
  * @param producerEpoch {@code producer_epoch}
- * @param startOffset where it begins; readers of committed records come no further
- * @param lastTimestamp of its producer's last record; null if there is none
+ * @param startOffset its first offset; readers with read_committed stop there
+ * @param lastTimestamp timestamp of its producer's last record; null if there is none
  */
 public record HangingInfo(
         String topic,

@@ -4,7 +4,7 @@ package io.kafkastub.model;
 import java.util.List;
 
 /**
- * By topic, partition and offset.
+ * Hanging transactions, sorted by topic, partition and offset.
  *
  * @param hanging {@code hanging}
  */

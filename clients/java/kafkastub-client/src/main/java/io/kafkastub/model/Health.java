@@ -4,10 +4,10 @@ package io.kafkastub.model;
 import java.util.List;
 
 /**
- * Whether clients can begin.
+ * Whether the broker is ready for clients.
  *
  * @param status healthy or unhealthy
- * @param missing what is not there yet, one sentence each
+ * @param missing what is missing, one sentence each
  * @param bootstrapServers {@code bootstrap_servers}; null if there is none
  * @param version {@code version}
  */

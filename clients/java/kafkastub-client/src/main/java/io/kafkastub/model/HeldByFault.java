@@ -2,14 +2,14 @@
 package io.kafkastub.model;
 
 /**
- * A request that a fault's hold keeps: {@code /v1/faults/{fault}/release} with {@code connection}.
+ * A request that a fault rule holds; released by {@code /v1/faults/{fault}/release} with {@code connection}.
  *
  * @param fault {@code fault}
  * @param api {@code api}
  * @param version {@code version}
  * @param connection {@code connection}
  * @param clientId {@code client_id}; null if there is none
- * @param number the first that the rule holds is 1, the next 2
+ * @param number counted from 1 in the order in which the rule held them
  * @param since Unix time in seconds, by the machine's clock
  */
 public record HeldByFault(

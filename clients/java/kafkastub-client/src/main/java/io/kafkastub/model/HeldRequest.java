@@ -6,9 +6,9 @@ package io.kafkastub.model;
  *
  * @param api {@code api}
  * @param version {@code version}
- * @param connection its connection's number, as the journal has it
+ * @param connection number of its connection, as in the journal
  * @param clientId {@code client_id}; null if there is none
- * @param number the first that the rule holds is 1, the next 2
+ * @param number counted from 1 in the order in which the rule held them
  * @param since Unix time in seconds, by the machine's clock
  */
 public record HeldRequest(

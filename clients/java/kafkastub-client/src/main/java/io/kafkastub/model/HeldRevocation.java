@@ -2,7 +2,7 @@
 package io.kafkastub.model;
 
 /**
- * A member that has let go of nothing, for all that counts: {@code /v1/groups/{group}/release-revocation}.
+ * A member whose revocations are held; released by {@code /v1/groups/{group}/release-revocation}.
  *
  * @param group {@code group}
  * @param memberId {@code member_id}

@@ -4,11 +4,11 @@ package io.kafkastub.model;
 import java.util.List;
 
 /**
- * What is kept back; 1,000 of each kind at most.
+ * What is held, at most 1,000 of each kind.
  *
  * @param requests {@code requests}
- * @param markers transactional ids: {@code /v1/transactions/{transactional_id}/release}
- * @param acknowledgements share groups: {@code /v1/share-groups/{group}/release-acknowledgements}
+ * @param markers transactional ids; released by {@code /v1/transactions/{transactional_id}/release}
+ * @param acknowledgements share groups; released by {@code /v1/share-groups/{group}/release-acknowledgements}
  * @param revocations {@code revocations}
  */
 public record HoldList(

@@ -5,11 +5,11 @@ import java.time.Instant;
 import java.util.Map;
 
 /**
- * How much is gone by then.
+ * How much has expired by then.
  *
  * @param within {@code within}
  * @param until {@code until}
  * @param untilMs {@code until_ms}
- * @param counts by kind; of offsets and records each one counts
+ * @param counts number of items by kind; each offset and each record counts
  */
 public record Horizon(String within, Instant until, long untilMs, Map<String, Long> counts) {}

@@ -4,10 +4,10 @@ package io.kafkastub.model;
 import java.util.Map;
 
 /**
- * A topic of the application's own.
+ * An internal topic of the application.
  *
  * @param name {@code name}
- * @param partitions null where that is not known yet
+ * @param partitions null if not known yet
  * @param replicationFactor null for the broker's default
  * @param configs {@code configs}
  */

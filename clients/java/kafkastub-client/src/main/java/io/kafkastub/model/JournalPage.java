@@ -7,8 +7,8 @@ import java.util.List;
  * Entries, oldest first.
  *
  * @param entries {@code entries}
- * @param next {@code since} for what comes after these
- * @param total how many entries there ever were: the sequence number of the next one
- * @param first the oldest that is still kept
+ * @param next {@code since} for the entries after these
+ * @param total number of entries ever written, which is the sequence number of the next one
+ * @param first sequence number of the oldest entry that is kept
  */
 public record JournalPage(List<JournalEntry> entries, long next, long total, long first) {}

@@ -8,22 +8,22 @@ public final class JournalQuery extends Parameters<JournalQuery> {
     /** With nothing set. */
     public JournalQuery() {}
 
-    /** An API's name, OffsetCommit. */
+    /** Name of an API, for example OffsetCommit. */
     public JournalQuery api(String api) {
         return with("api", api);
     }
 
-    /** Named by the request. */
+    /** Named in the request. */
     public JournalQuery group(String group) {
         return with("group", group);
     }
 
-    /** Of a member that asks, or is spoken for. */
+    /** The member that sends the request, or that the request names. */
     public JournalQuery memberId(String memberId) {
         return with("member_id", memberId);
     }
 
-    /** Of a transaction that the request is part of or asks about. */
+    /** Of a transaction that the request belongs to or names. */
     public JournalQuery transactionalId(String transactionalId) {
         return with("transactional_id", transactionalId);
     }
@@ -33,7 +33,7 @@ public final class JournalQuery extends Parameters<JournalQuery> {
         return with("producer_id", producerId);
     }
 
-    /** Named by the request. */
+    /** Named in the request. */
     public JournalQuery topic(String topic) {
         return with("topic", topic);
     }
@@ -43,7 +43,7 @@ public final class JournalQuery extends Parameters<JournalQuery> {
         return with("client_id", clientId);
     }
 
-    /** An error in the answer, NOT_COORDINATOR or its number. */
+    /** An error code in the answer, by name (NOT_COORDINATOR) or number. */
     public JournalQuery error(String error) {
         return with("error", error);
     }
@@ -53,7 +53,7 @@ public final class JournalQuery extends Parameters<JournalQuery> {
         return with("outcome", outcome);
     }
 
-    /** The id of the fault that fired. */
+    /** Id of the fault rule that fired. */
     public JournalQuery fault(String fault) {
         return with("fault", fault);
     }
@@ -63,28 +63,28 @@ public final class JournalQuery extends Parameters<JournalQuery> {
         return with("since", since);
     }
 
-    /** Whether with the raw bytes, in base64 in JSON. */
+    /** Whether to return the raw bytes; base64 in JSON. */
     public JournalQuery frames(boolean frames) {
         return with("frames", frames);
     }
 
-    /** Whether with requests and answers field by field. */
+    /** Whether to return requests and answers field by field. */
     public JournalQuery messages(boolean messages) {
         return with("messages", messages);
     }
 
-    /** How many at most. */
+    /** Maximum number of items. */
     public JournalQuery limit(int limit) {
         return with("limit", limit);
     }
 
-    /** Only entries below this sequence number; of those the newest. */
+    /** Only the newest entries below this sequence number. */
     public JournalQuery before(long before) {
         return with("before", before);
     }
 
     /**
-     * Not those of that API; may be given several times.
+     * Leave this API out; may be given several times.
      *
      * @param notApi all of them
      */

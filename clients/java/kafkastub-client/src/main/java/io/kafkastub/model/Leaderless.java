@@ -4,10 +4,10 @@ package io.kafkastub.model;
 import java.util.List;
 
 /**
- * A partition that nobody leads.
+ * A partition without a leader.
  *
  * @param topic {@code topic}
  * @param partition {@code partition}
- * @param nodes one of these has to be started
+ * @param nodes nodes of which one must be started
  */
 public record Leaderless(String topic, int partition, List<Integer> nodes) {}

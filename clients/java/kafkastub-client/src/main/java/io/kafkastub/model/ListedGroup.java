@@ -4,21 +4,21 @@ package io.kafkastub.model;
 import java.time.Instant;
 
 /**
- * A group, with what has to be looked for where {@code details} is said.
+ * A group; with {@code details} also what takes longer to find.
  *
  * @param group {@code group}
  * @param type classic, consumer (KIP-848), share (KIP-932), or streams (KIP-1071)
- * @param state Empty, PreparingRebalance, CompletingRebalance, Stable or Dead; in the consumer protocol and of
- *     streams Assigning and Reconciling, too, of streams NotReady
+ * @param state Empty, PreparingRebalance, CompletingRebalance, Stable or Dead; also Assigning and Reconciling in
+ *     consumer and streams groups, and NotReady in streams groups
  * @param protocolType null for a group that only ever committed offsets
  * @param members {@code members}
- * @param offsets how many partitions have a committed offset
- * @param lag of all its committed offsets; of a share group null
- * @param nextExpiry broker time when the first of its offsets goes; null for never
+ * @param offsets number of partitions with a committed offset
+ * @param lag over all committed offsets; null for a share group
+ * @param nextExpiry broker time at which its first offset expires; null for never
  * @param nextExpiryMs {@code next_expiry_ms}; null if there is none
- * @param partitionsWithoutOffset how many partitions have records and no committed offset, of the topics that it has
- *     committed any of: they are not in the lag; of a share group null
- * @param worst of its findings; null where there are none to look for, or there are too many such groups
+ * @param partitionsWithoutOffset number of partitions with records but no committed offset, in topics that the group
+ *     has committed offsets for; the lag leaves them out; null for a share group
+ * @param worst worst level of its findings; null if there are none, or too many groups
  */
 public record ListedGroup(
         String group,

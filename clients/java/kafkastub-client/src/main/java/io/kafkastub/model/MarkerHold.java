@@ -4,7 +4,7 @@ package io.kafkastub.model;
 import java.util.List;
 
 /**
- * Whose markers are held now.
+ * The transactional id, and whether its markers are held.
  *
  * @param held {@code held}
  */

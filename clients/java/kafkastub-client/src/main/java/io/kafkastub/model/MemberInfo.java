@@ -12,15 +12,16 @@ import java.util.List;
  * @param host {@code host}
  * @param sessionTimeoutMs {@code session_timeout_ms}
  * @param rebalanceTimeoutMs {@code rebalance_timeout_ms}
- * @param subscribed topics; null where they cannot be read from its metadata
- * @param assigned what is the member's now
- * @param epoch of the member; null in a classic group
- * @param state STABLE, UNREVOKED_PARTITIONS or UNRELEASED_PARTITIONS, of streams …_TASKS; null if there is none
+ * @param subscribed topics; null if its metadata cannot be parsed
+ * @param assigned what the member has now
+ * @param epoch epoch of the member; null in a classic group
+ * @param state STABLE, UNREVOKED_PARTITIONS or UNRELEASED_PARTITIONS; …_TASKS in a streams group; null if there is
+ *     none
  * @param expression the regular expression that it subscribes to; null if there is none
- * @param pendingRevocation what it is told to let go of, and has not
- * @param target what it is to have in the end; null in a classic group
+ * @param pendingRevocation what it must give up and has not given up yet
+ * @param target its target assignment; null in a classic group
  * @param upgraded whether it uses the consumer protocol; null in a classic group
- * @param held whether a test holds what it lets go of: hold-revocation
+ * @param held whether its revocations are held (hold-revocation)
  */
 public record MemberInfo(
         String memberId,

@@ -2,7 +2,7 @@
 package io.kafkastub.model;
 
 /**
- * Who leads now.
+ * The new leader.
  *
  * @param node {@code node}
  */

@@ -34,12 +34,12 @@ public final class NewRecord extends Parameters<NewRecord> {
         return with("key", Map.of("json", keyJson));
     }
 
-    /** By default the key decides, as in Kafka's producers. */
+    /** By default chosen by the key, as Kafka's producers do. */
     public NewRecord partition(int partition) {
         return with("partition", partition);
     }
 
-    /** Unix milliseconds; by default the broker's time. */
+    /** Unix milliseconds; broker time by default. */
     public NewRecord timestamp(Instant timestamp) {
         return with("timestamp", timestamp.toEpochMilli());
     }

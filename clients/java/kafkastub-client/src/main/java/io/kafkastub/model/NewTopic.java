@@ -14,17 +14,17 @@ public final class NewTopic extends Parameters<NewTopic> {
         with("name", name);
     }
 
-    /** Overrides, as Kafka names them. */
+    /** Kafka's topic configurations. */
     public NewTopic configs(Map<String, String> configs) {
         return with("configs", configs);
     }
 
-    /** How many, -1: num.partitions of the broker. */
+    /** Number of partitions; -1: the broker's num.partitions. */
     public NewTopic partitions(int partitions) {
         return with("partitions", partitions);
     }
 
-    /** -1: default.replication.factor of the broker. */
+    /** Number of replicas; -1: the broker's default.replication.factor. */
     public NewTopic replicationFactor(int replicationFactor) {
         return with("replication_factor", replicationFactor);
     }

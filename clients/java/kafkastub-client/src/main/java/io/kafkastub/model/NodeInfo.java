@@ -6,11 +6,11 @@ import java.util.Map;
 /**
  * A node.
  *
- * @param node its id
+ * @param node id of the node
  * @param running {@code running}
  * @param rack {@code rack}; null if there is none
- * @param advertised listener to HOST:PORT that clients are told
- * @param leads how many partitions it leads
+ * @param advertised HOST:PORT that clients receive, by listener
+ * @param leads number of partitions that it leads
  */
 public record NodeInfo(
         int node,

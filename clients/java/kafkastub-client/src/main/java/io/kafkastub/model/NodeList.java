@@ -7,6 +7,6 @@ import java.util.List;
  * All nodes.
  *
  * @param nodes {@code nodes}
- * @param leaderless partitions without a leader, 100 at most
+ * @param leaderless partitions without a leader, at most 100
  */
 public record NodeList(List<NodeInfo> nodes, List<Leaderless> leaderless) {}

@@ -12,10 +12,10 @@ import java.time.Instant;
  * @param leaderEpoch {@code leader_epoch}
  * @param metadata {@code metadata}
  * @param committed broker time of the commit
- * @param expires where the commit itself said how long it is kept; null if there is none
- * @param expiresAt broker time when it goes if nothing happens; null where it stays
- * @param rule why: own_retention, group_empty, not_subscribed or simple; it stays: subscribed, active, pending or
- *     kept_for_ever
+ * @param expires broker time, if the commit has its own retention; null if there is none
+ * @param expiresAt broker time at which it expires if nothing changes; null if it does not expire
+ * @param rule why it expires: own_retention, group_empty, not_subscribed or simple; why it stays: subscribed,
+ *     active, pending or kept_for_ever
  * @param why the rule, in words
  * @param logEndOffset {@code log_end_offset}; null if there is none
  * @param lag {@code lag}; null if there is none

@@ -2,7 +2,7 @@
 package io.kafkastub.model;
 
 /**
- * A range.
+ * A range of offsets.
  *
  * @param first {@code first}
  * @param last {@code last}

@@ -7,14 +7,14 @@ import java.util.List;
  * A partition.
  *
  * @param partition {@code partition}
- * @param leader a node's id, -1 where none leads
+ * @param leader node id of the leader; -1 for none
  * @param leaderEpoch {@code leader_epoch}
  * @param replicas {@code replicas}
  * @param isr {@code isr}
  * @param logStartOffset {@code log_start_offset}
  * @param logEndOffset {@code log_end_offset}
- * @param lastStableOffset where the first open transaction begins; else the high watermark
- * @param sizeBytes of its batches, as they are stored
+ * @param lastStableOffset first offset of the oldest open transaction; otherwise the high watermark
+ * @param sizeBytes bytes of its batches as stored
  */
 public record PartitionInfo(
         int partition,

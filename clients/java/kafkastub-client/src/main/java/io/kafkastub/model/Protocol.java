@@ -4,7 +4,7 @@ package io.kafkastub.model;
 import java.util.List;
 
 /**
- * What there is.
+ * The APIs and error codes.
  *
  * @param apis {@code apis}
  * @param errors {@code errors}

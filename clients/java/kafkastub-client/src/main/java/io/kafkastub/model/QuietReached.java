@@ -2,8 +2,8 @@
 package io.kafkastub.model;
 
 /**
- * It is quiet.
+ * The broker has been quiet.
  *
- * @param seconds for so long at least
+ * @param seconds seconds without requests
  */
 public record QuietReached(double seconds) {}

@@ -8,23 +8,23 @@ public final class QuotaChange extends Parameters<QuotaChange> {
     /**
      * With nothing set but this.
      *
-     * @param quotas by Kafka's names; null removes one
+     * @param quotas Kafka's quota names with values; null removes a quota
      */
     public QuotaChange(Map<String, Double> quotas) {
         with("quotas", quotas);
     }
 
-    /** A name, or "" for the default of all that have none of their own. */
+    /** A name, or "" for the default quota. */
     public QuotaChange clientId(String clientId) {
         return with("client_id", clientId);
     }
 
-    /** A name, or "" for the default of all that have none of their own. */
+    /** A name, or "" for the default quota. */
     public QuotaChange ip(String ip) {
         return with("ip", ip);
     }
 
-    /** A name, or "" for the default of all that have none of their own. */
+    /** A name, or "" for the default quota. */
     public QuotaChange user(String user) {
         return with("user", user);
     }

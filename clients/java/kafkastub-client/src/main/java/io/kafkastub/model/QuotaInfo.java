@@ -9,6 +9,6 @@ import java.util.Map;
  * @param user {@code user}; null if there is none
  * @param clientId {@code client_id}; null if there is none
  * @param ip {@code ip}; null if there is none
- * @param quotas null: a client has set what is no finite number
+ * @param quotas null: a client has set a value that is not finite
  */
 public record QuotaInfo(String user, String clientId, String ip, Map<String, Double> quotas) {}

@@ -4,7 +4,7 @@ package io.kafkastub.model;
 import java.util.List;
 
 /**
- * Whoever has quotas.
+ * All entities with quotas.
  *
  * @param quotas {@code quotas}
  */

@@ -7,7 +7,7 @@ import java.util.List;
  * Some of a partition's records.
  *
  * @param records {@code records}
- * @param next {@code offset} for what comes after these
- * @param end the partition's end, or its last stable offset with read_committed
+ * @param next {@code offset} for the records after these
+ * @param end end offset of the partition, or its last stable offset with read_committed
  */
 public record RecordPage(List<TopicRecord> records, long next, long end) {}

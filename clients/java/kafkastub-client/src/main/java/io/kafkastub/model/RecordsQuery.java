@@ -26,7 +26,7 @@ public final class RecordsQuery extends Parameters<RecordsQuery> {
         return with("isolation", isolation.text());
     }
 
-    /** Wait until the partition's end is there; 408 if it is not. */
+    /** Wait until the partition's end offset reaches this; 408 after the timeout. */
     public RecordsQuery untilEnd(long untilEnd) {
         return with("until_end", untilEnd);
     }
@@ -36,7 +36,7 @@ public final class RecordsQuery extends Parameters<RecordsQuery> {
         return with("timeout", timeout);
     }
 
-    /** So many bytes at most of each key, value and header; null for all. */
+    /** Maximum number of bytes of each key, value and header; null: all. */
     public RecordsQuery cut(int cut) {
         return with("cut", cut);
     }

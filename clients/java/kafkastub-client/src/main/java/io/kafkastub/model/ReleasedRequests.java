@@ -2,7 +2,7 @@
 package io.kafkastub.model;
 
 /**
- * How many requests went.
+ * How many requests were released.
  *
  * @param released {@code released}
  */

@@ -2,7 +2,7 @@
 package io.kafkastub.model;
 
 /**
- * How many are gone.
+ * How many entries were removed.
  *
  * @param removed {@code removed}
  */

@@ -2,7 +2,7 @@
 package io.kafkastub.model;
 
 /**
- * How many rules are gone.
+ * How many rules were removed.
  *
  * @param removed {@code removed}
  */

@@ -4,7 +4,7 @@ package io.kafkastub.model;
 import java.util.List;
 
 /**
- * The fresh broker.
+ * The broker after the reset.
  *
  * @param bootstrapServers {@code bootstrap_servers}
  * @param topics {@code topics}

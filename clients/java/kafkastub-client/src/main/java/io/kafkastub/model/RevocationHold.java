@@ -2,7 +2,7 @@
 package io.kafkastub.model;
 
 /**
- * Whose revocation does not count, or does again.
+ * The member, and whether its revocations are held.
  *
  * @param memberId {@code member_id}
  * @param held {@code held}

@@ -4,12 +4,12 @@ package io.kafkastub.model;
 import java.util.Map;
 
 /**
- * What there is.
+ * The requests that this port serves.
  *
- * @param version of kafkastub
- * @param bootstrapServers what Kafka's clients are given; null before it is up
- * @param description where requests and answers are described, for a browser
- * @param requests what can be asked, and what it is for
+ * @param version version of kafkastub
+ * @param bootstrapServers bootstrap.servers for clients; null before the broker serves
+ * @param description address of the API description, for a browser
+ * @param requests requests with their summaries
  */
 public record RouteIndex(
         String version,

@@ -6,7 +6,7 @@ public final class SearchQuery extends Parameters<SearchQuery> {
     /**
      * With nothing set but this.
      *
-     * @param text part of a key, a value, a header; capital letters of ASCII are small
+     * @param text text in a key, a value or a header; the case of ASCII letters does not matter
      */
     public SearchQuery(String text) {
         with("text", text);

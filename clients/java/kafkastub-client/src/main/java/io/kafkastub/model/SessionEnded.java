@@ -2,7 +2,7 @@
 package io.kafkastub.model;
 
 /**
- * Whose session has ended.
+ * The member whose session has ended.
  *
  * @param memberId {@code member_id}
  */

@@ -10,8 +10,8 @@ import java.util.List;
  * @param state Empty or Stable
  * @param epoch {@code epoch}
  * @param members {@code members}
- * @param partitions those that its members may read
- * @param holdsAcknowledgements whether a test holds what its members acknowledge
+ * @param partitions number of partitions that its members may read
+ * @param holdsAcknowledgements whether acknowledgements of its members are held
  * @param memberList {@code member_list}
  * @param partitionList {@code partition_list}
  */

@@ -8,8 +8,8 @@ package io.kafkastub.model;
  * @param state Empty or Stable
  * @param epoch {@code epoch}
  * @param members {@code members}
- * @param partitions those that its members may read
- * @param holdsAcknowledgements whether a test holds what its members acknowledge
+ * @param partitions number of partitions that its members may read
+ * @param holdsAcknowledgements whether acknowledgements of its members are held
  */
 public record ShareGroupInfo(
         String group,

@@ -7,6 +7,6 @@ import java.util.List;
  * Share groups in the order of their creation.
  *
  * @param groups {@code groups}
- * @param total how many there are, listed or not
+ * @param total total number, listed or not
  */
 public record ShareGroupList(List<ShareGroupInfo> groups, long total) {}

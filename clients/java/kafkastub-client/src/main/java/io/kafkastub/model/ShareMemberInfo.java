@@ -11,7 +11,7 @@ import java.util.List;
  * @param host {@code host}
  * @param epoch {@code epoch}; null if there is none
  * @param subscribed {@code subscribed}; null if there is none
- * @param assigned partitions that it may read, beside others
+ * @param assigned partitions that it may read, shared with other members
  */
 public record ShareMemberInfo(
         String memberId,

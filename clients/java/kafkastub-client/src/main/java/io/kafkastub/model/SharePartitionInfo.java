@@ -5,15 +5,15 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A partition as a share group has it.
+ * A partition from the view of a share group.
  *
  * @param topic {@code topic}
  * @param partition {@code partition}
- * @param start all before it are done with; null where nobody has read of it
- * @param end where the log ends for the group's members
- * @param lag how many are not done with; null if there is none
- * @param counts how many from {@code start} to {@code end} are in each state
- * @param records as many as {@code limit} says, from {@code start} on
+ * @param start all records before it are done; null if no member has read the partition
+ * @param end end offset for the group's members
+ * @param lag number of records that are not done; null if there is none
+ * @param counts number of records from {@code start} to {@code end} in each state
+ * @param records at most {@code limit} ranges, from {@code start} on
  */
 public record SharePartitionInfo(
         String topic,

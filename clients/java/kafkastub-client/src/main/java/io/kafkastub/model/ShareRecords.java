@@ -2,16 +2,16 @@
 package io.kafkastub.model;
 
 /**
- * Neighbouring records with which it is the same.
+ * Consecutive records in the same state.
  *
  * @param first {@code first}
  * @param last {@code last}
  * @param state available, acquired, acknowledged, archiving or archived
- * @param deliveries how often they were delivered
- * @param memberId who has them; null if there is none
+ * @param deliveries delivery count
+ * @param memberId the member that has acquired them; null if there is none
  * @param clientId {@code client_id}; null if there is none
- * @param lockLeftMs for how long they are still its own; null if there is none
- * @param held whether what was said of them waits for release-acknowledgements
+ * @param lockLeftMs milliseconds until the acquisition lock expires; null if there is none
+ * @param held whether their acknowledgements are held (release-acknowledgements)
  */
 public record ShareRecords(
         long first,

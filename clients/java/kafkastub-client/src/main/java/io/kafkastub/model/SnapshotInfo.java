@@ -8,8 +8,8 @@ import java.util.Map;
  * A snapshot.
  *
  * @param id {@code id}
- * @param now broker time when it was taken
- * @param topics those that are not internal, with the numbers of their partitions
- * @param records that they have
+ * @param now broker time at which it was taken
+ * @param topics topics that are not internal, with their numbers of partitions
+ * @param records number of their records
  */
 public record SnapshotInfo(String id, Instant now, Map<String, Integer> topics, long records) {}

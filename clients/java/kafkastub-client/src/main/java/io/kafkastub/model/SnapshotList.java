@@ -4,7 +4,7 @@ package io.kafkastub.model;
 import java.util.List;
 
 /**
- * All that are kept, the oldest first.
+ * All snapshots, the oldest first.
  *
  * @param snapshots {@code snapshots}
  */

@@ -4,32 +4,32 @@ package io.kafkastub.model;
 import java.util.List;
 import java.util.Map;
 
-/** All of what is said has to be so; where nothing is, somebody works on every task, and all is settled. */
+/** Conditions that must all hold; without any, every task has an owner and the group is settled. */
 public final class StreamsGroupCondition extends Parameters<StreamsGroupCondition> {
     /** With nothing set. */
     public StreamsGroupCondition() {}
 
-    /** Exactly these tasks, by name of a member. */
+    /** Exactly these active tasks, by member. */
     public StreamsGroupCondition active(Map<String, List<TaskInfo>> active) {
         return with("active", active);
     }
 
-    /** How many there are. */
+    /** This number of members. */
     public StreamsGroupCondition members(int members) {
         return with("members", members);
     }
 
-    /** Likewise. */
+    /** The same for these tasks. */
     public StreamsGroupCondition standby(Map<String, List<TaskInfo>> standby) {
         return with("standby", standby);
     }
 
-    /** Its members are told that it lacks this. */
+    /** The status that members of the group receive. */
     public StreamsGroupCondition status(String status) {
         return with("status", status);
     }
 
-    /** Likewise. */
+    /** The same for these tasks. */
     public StreamsGroupCondition warmup(Map<String, List<TaskInfo>> warmup) {
         return with("warmup", warmup);
     }

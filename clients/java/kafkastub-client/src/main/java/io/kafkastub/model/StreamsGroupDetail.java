@@ -4,20 +4,20 @@ package io.kafkastub.model;
 import java.util.List;
 
 /**
- * A streams group with what it runs, and who has what of it.
+ * A streams group with its topology, members and tasks.
  *
  * @param group {@code group}
  * @param state Empty, NotReady, Assigning, Reconciling or Stable
  * @param epoch {@code epoch}
- * @param targetEpoch of the target assignment
+ * @param targetEpoch epoch of the target assignment
  * @param members {@code members}
- * @param tasks as far as it is known how many there are
- * @param status what its members are told that it lacks: MISSING_SOURCE_TOPICS; null if there is none
- * @param shutdownBy member id of who wants the whole application to end; null if there is none
+ * @param tasks number of tasks, if known
+ * @param status status that its members receive, for example MISSING_SOURCE_TOPICS; null if there is none
+ * @param shutdownBy id of the member that requested the shutdown of the application; null if there is none
  * @param assignor {@code assignor}
  * @param topologyEpoch {@code topology_epoch}; null if there is none
- * @param statusMessage what it lacks, in words; null if there is none
- * @param toCreate the internal topics that are not there
+ * @param statusMessage what the status means, in words; null if there is none
+ * @param toCreate internal topics that do not exist yet
  * @param subtopologies {@code subtopologies}
  * @param memberList {@code member_list}
  */

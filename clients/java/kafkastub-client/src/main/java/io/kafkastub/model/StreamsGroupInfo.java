@@ -7,11 +7,11 @@ package io.kafkastub.model;
  * @param group {@code group}
  * @param state Empty, NotReady, Assigning, Reconciling or Stable
  * @param epoch {@code epoch}
- * @param targetEpoch of the target assignment
+ * @param targetEpoch epoch of the target assignment
  * @param members {@code members}
- * @param tasks as far as it is known how many there are
- * @param status what its members are told that it lacks: MISSING_SOURCE_TOPICS; null if there is none
- * @param shutdownBy member id of who wants the whole application to end; null if there is none
+ * @param tasks number of tasks, if known
+ * @param status status that its members receive, for example MISSING_SOURCE_TOPICS; null if there is none
+ * @param shutdownBy id of the member that requested the shutdown of the application; null if there is none
  */
 public record StreamsGroupInfo(
         String group,

@@ -7,6 +7,6 @@ import java.util.List;
  * Streams groups in the order of their creation.
  *
  * @param groups {@code groups}
- * @param total how many there are, listed or not
+ * @param total total number, listed or not
  */
 public record StreamsGroupList(List<StreamsGroupInfo> groups, long total) {}

@@ -13,14 +13,14 @@ import java.util.Map;
  * @param host {@code host}
  * @param processId shared by the members of one instance
  * @param rackId {@code rack_id}; null if there is none
- * @param userEndpoint where it answers questions about its state; null if there is none
+ * @param userEndpoint address at which it answers interactive queries; null if there is none
  * @param clientTags {@code client_tags}
  * @param epoch {@code epoch}
  * @param topologyEpoch {@code topology_epoch}
  * @param state STABLE, UNREVOKED_TASKS or UNRELEASED_TASKS
- * @param tasks what is the member's now
- * @param pendingRevocation what it is told to let go of, and has not
- * @param target what it is to have in the end
+ * @param tasks what the member has now
+ * @param pendingRevocation what it must give up and has not given up yet
+ * @param target its target assignment
  * @param taskOffsets {@code task_offsets}
  */
 public record StreamsMemberInfo(

@@ -4,7 +4,7 @@ package io.kafkastub.model;
 import java.util.List;
 
 /**
- * A part of the application of which there is a task for each partition.
+ * A part of the topology, with one task for each partition.
  *
  * @param subtopology {@code subtopology}
  * @param sourceTopics {@code source_topics}
@@ -12,7 +12,7 @@ import java.util.List;
  * @param repartitionSourceTopics {@code repartition_source_topics}
  * @param repartitionSinkTopics {@code repartition_sink_topics}
  * @param stateChangelogTopics {@code state_changelog_topics}
- * @param tasks how many; null where the topics do not do for that
+ * @param tasks number of tasks; null if its topics do not determine it
  */
 public record SubtopologyInfo(
         String subtopology,

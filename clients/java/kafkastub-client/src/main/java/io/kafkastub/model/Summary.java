@@ -4,32 +4,32 @@ package io.kafkastub.model;
 import java.util.List;
 
 /**
- * How much there is.
+ * Counts of everything.
  *
  * @param version {@code version}
  * @param profile {@code profile}
  * @param bootstrapServers {@code bootstrap_servers}
- * @param topics without those of the broker itself
+ * @param topics topics that are not internal
  * @param internalTopics {@code internal_topics}
- * @param partitions of all topics
- * @param leaderless partitions that no node leads
- * @param records offsets from the start to the end of all partitions, internal ones left out
- * @param sizeBytes of their batches
+ * @param partitions partitions of all topics
+ * @param leaderless partitions without a leader
+ * @param records offsets from the start to the end of all partitions that are not internal
+ * @param sizeBytes bytes of their batches as stored
  * @param groups {@code groups}
  * @param groupStates {@code group_states}
- * @param offsets committed ones
+ * @param offsets committed offsets
  * @param transactions transactional ids
  * @param openTransactions {@code open_transactions}
  * @param nodes {@code nodes}
  * @param nodesRunning {@code nodes_running}
  * @param connections {@code connections}
  * @param faults {@code faults}
- * @param faultsSpent of them, those that have fired as often as they may
- * @param held requests that faults hold
+ * @param faultsSpent rules that have fired as often as they may
+ * @param held requests that fault rules hold
  * @param snapshots {@code snapshots}
  * @param chaos {@code chaos}
- * @param requests that ever were; null where no journal is kept
- * @param journalEntries that are still there; null if there is none
+ * @param requests requests ever received; null without a journal
+ * @param journalEntries entries that are kept; null if there is none
  * @param nowMs {@code now_ms}
  * @param frozen {@code frozen}
  */

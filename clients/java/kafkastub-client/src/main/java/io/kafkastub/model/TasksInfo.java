@@ -4,7 +4,7 @@ package io.kafkastub.model;
 import java.util.List;
 
 /**
- * Tasks by what is done with them.
+ * Tasks by role.
  *
  * @param active {@code active}
  * @param standby {@code standby}

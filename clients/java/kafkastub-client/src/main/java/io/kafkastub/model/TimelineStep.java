@@ -2,13 +2,13 @@
 package io.kafkastub.model;
 
 /**
- * What happened to the partition.
+ * An event in the partition's history.
  *
  * @param entry number of the journal's entry
  * @param brokerMs {@code broker_ms}
  * @param what "given", "given again", "committed", "owned by" …
  * @param who {@code who}
- * @param first an offset; of a commit the one that was committed; null if there is none
+ * @param first first offset; for a commit the committed offset; null if there is none
  * @param last {@code last}; null if there is none
  */
 public record TimelineStep(long entry, long brokerMs, String what, String who, Long first, Long last) {}

@@ -6,22 +6,22 @@ public final class TopicCondition extends Parameters<TopicCondition> {
     /** With nothing set. */
     public TopicCondition() {}
 
-    /** It has so many at least. */
+    /** At least this many partitions. */
     public TopicCondition partitions(int partitions) {
         return with("partitions", partitions);
     }
 
-    /** It has so many records at least, that match what follows. */
+    /** At least this many records that match {@code key} and {@code contains}. */
     public TopicCondition records(long records) {
         return with("records", records);
     }
 
-    /** With {@code records}: of this key. */
+    /** With {@code records}: records with this key. */
     public TopicCondition key(String key) {
         return with("key", key);
     }
 
-    /** With {@code records}: whose value has this text in it. */
+    /** With {@code records}: records whose value contains this text. */
     public TopicCondition contains(String contains) {
         return with("contains", contains);
     }

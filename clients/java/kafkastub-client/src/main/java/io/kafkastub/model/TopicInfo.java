@@ -11,9 +11,9 @@ import java.util.Map;
  * @param internal {@code internal}
  * @param partitions {@code partitions}
  * @param replicationFactor {@code replication_factor}
- * @param configs what it overrides
- * @param records offsets from the start to the end of its partitions: compaction leaves gaps
- * @param sizeBytes of all its batches, as they are stored
+ * @param configs configurations that differ from the broker's
+ * @param records offsets from the start to the end of its partitions; after compaction more than there are records
+ * @param sizeBytes bytes of all its batches as stored
  */
 public record TopicInfo(
         String name,

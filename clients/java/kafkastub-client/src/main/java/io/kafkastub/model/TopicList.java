@@ -4,9 +4,9 @@ package io.kafkastub.model;
 import java.util.List;
 
 /**
- * Topics in the order of their creation, unless they are sorted otherwise.
+ * Topics in the order of their creation, or sorted.
  *
  * @param topics {@code topics}
- * @param total how many there are of those that were asked for, listed or not
+ * @param total number of matches, listed or not
  */
 public record TopicList(List<TopicInfo> topics, long total) {}

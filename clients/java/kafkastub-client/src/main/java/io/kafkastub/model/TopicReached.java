@@ -2,10 +2,10 @@
 package io.kafkastub.model;
 
 /**
- * It is so.
+ * The topic is as requested.
  *
  * @param topic {@code topic}
  * @param partitions {@code partitions}
- * @param records how many were found that match; null where none were asked for
+ * @param records number of matching records; null without {@code records}
  */
 public record TopicReached(String topic, int partitions, Long records) {}

@@ -5,7 +5,7 @@ import java.time.Instant;
 import java.util.List;
 
 /**
- * A record; what is no UTF-8 is {@code {"base64": …}}. With {@code cut}, keys, values and headers may be beginnings.
+ * A record; data that is not UTF-8 is {@code {"base64": …}}. With {@code cut}, keys, values and headers may be cut.
  *
  * @param partition {@code partition}
  * @param offset {@code offset}
@@ -14,12 +14,12 @@ import java.util.List;
  * @param timestampType {@code timestamp_type}
  * @param key {@code key}; null if there is none
  * @param value {@code value}; null if there is none
- * @param keySize bytes; -1 of null
- * @param valueSize bytes; -1 of null
+ * @param keySize bytes; -1 for null
+ * @param valueSize bytes; -1 for null
  * @param headers {@code headers}
  * @param producerId {@code producer_id}
  * @param producerEpoch {@code producer_epoch}
- * @param transaction "committed", "aborted", "open"; null where it was in none
+ * @param transaction "committed", "aborted" or "open"; null without a transaction
  */
 public record TopicRecord(
         int partition,

@@ -6,27 +6,27 @@ public final class TopicsQuery extends Parameters<TopicsQuery> {
     /** With nothing set. */
     public TopicsQuery() {}
 
-    /** How many at most. */
+    /** Maximum number of items. */
     public TopicsQuery limit(int limit) {
         return with("limit", limit);
     }
 
-    /** How many to leave out before the first. */
+    /** Number of items to skip. */
     public TopicsQuery offset(long offset) {
         return with("offset", offset);
     }
 
-    /** Part of a name. */
+    /** Only topics whose name contains this text. */
     public TopicsQuery search(String search) {
         return with("search", search);
     }
 
-    /** Whether those of the broker itself; null for all. */
+    /** True: only internal topics; false: none; null: all. */
     public TopicsQuery internal(boolean internal) {
         return with("internal", internal);
     }
 
-    /** By name; the most records or bytes first. */
+    /** Name, or the largest number of records or bytes first. */
     public TopicsQuery sort(GroupSort sort) {
         return with("sort", sort.text());
     }

@@ -8,14 +8,15 @@ import java.util.List;
  * A transactional id.
  *
  * @param transactionalId {@code transactional_id}
- * @param state Empty, Ongoing, PrepareCommit, PrepareAbort, CompleteCommit or CompleteAbort; waited for also Dead
+ * @param state Empty, Ongoing, PrepareCommit, PrepareAbort, CompleteCommit or CompleteAbort; Dead in the answer to a
+ *     wait
  * @param producerId {@code producer_id}
  * @param producerEpoch {@code producer_epoch}
  * @param timeoutMs {@code timeout_ms}
- * @param start broker time when its transaction began; null before the first
- * @param partitions those of its transaction that have no marker yet
- * @param pendingMarkers those of them that a marker is under way to
- * @param held whether its markers are held
+ * @param start broker time at which its transaction began; null before the first one
+ * @param partitions partitions in its transaction that have no marker yet
+ * @param pendingMarkers partitions to which a marker is being written
+ * @param held whether the markers of its transaction are held
  */
 public record TransactionInfo(
         String transactionalId,

@@ -4,9 +4,9 @@ package io.kafkastub.model;
 import java.util.List;
 
 /**
- * Transactional ids in the order in which they came.
+ * Transactional ids in the order of their first use.
  *
  * @param transactions {@code transactions}
- * @param total how many fulfil the filters, listed or not
+ * @param total number of matches, listed or not
  */
 public record TransactionList(List<TransactionInfo> transactions, long total) {}

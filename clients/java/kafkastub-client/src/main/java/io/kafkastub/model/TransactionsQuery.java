@@ -9,7 +9,7 @@ public final class TransactionsQuery extends Parameters<TransactionsQuery> {
     public TransactionsQuery() {}
 
     /**
-     * Only those in that state; may be given several times.
+     * Only those in this state; may be given several times.
      *
      * @param state all of them
      */
@@ -18,7 +18,7 @@ public final class TransactionsQuery extends Parameters<TransactionsQuery> {
     }
 
     /**
-     * Only those of that producer; may be given several times.
+     * Only those of this producer; may be given several times.
      *
      * @param producerId all of them
      */
@@ -26,17 +26,17 @@ public final class TransactionsQuery extends Parameters<TransactionsQuery> {
         return with("producer_id", List.of(producerId));
     }
 
-    /** Only those with this in their name, in any case. */
+    /** Only those whose name contains this text; case does not matter. */
     public TransactionsQuery search(String search) {
         return with("search", search);
     }
 
-    /** How many to leave out before the first. */
+    /** Number of items to skip. */
     public TransactionsQuery offset(long offset) {
         return with("offset", offset);
     }
 
-    /** How many at most. */
+    /** Maximum number of items. */
     public TransactionsQuery limit(int limit) {
         return with("limit", limit);
     }

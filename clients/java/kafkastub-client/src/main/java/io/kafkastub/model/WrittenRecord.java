@@ -2,7 +2,7 @@
 package io.kafkastub.model;
 
 /**
- * Where a record went.
+ * Where a record was written.
  *
  * @param partition {@code partition}
  * @param offset {@code offset}

@@ -4,7 +4,7 @@ package io.kafkastub.model;
 import java.util.List;
 
 /**
- * Where the records went, in the order in which they were given.
+ * Where the records were written, in the order in which they were given.
  *
  * @param records {@code records}
  */
