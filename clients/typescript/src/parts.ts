@@ -105,7 +105,7 @@ export class Faults extends Part {
     return this.requests.ask("GET", "/v1/faults");
   }
 
-  /** Remove all rules. */
+  /** Remove all fault rules. */
   clear() {
     return this.requests.ask("DELETE", "/v1/faults");
   }
@@ -169,7 +169,7 @@ export class Journal extends Part {
     return this.requests.ask("GET", "/v1/journal/wait-quiet", { query: { timeout: PATIENCE, ...query, seconds } });
   }
 
-  /** One entry, field by field beside its bytes. */
+  /** Return an entry field by field, with its bytes. */
   decode(sequence: number, query?: QueryOf<"GET", "/v1/journal/{sequence}">) {
     return this.requests.ask("GET", "/v1/journal/{sequence}", { in: [sequence], query });
   }
@@ -231,7 +231,7 @@ export class Topics extends Part {
     return this.requests.ask("GET", "/v1/topics/{name}/search", { in: [name], query });
   }
 
-  /** Where in a partition the records from a time on begin. */
+  /** Return the offset of a partition's first record at or after a time. */
   offsetAt(name: string, query: QueryOf<"GET", "/v1/topics/{name}/offset">) {
     return this.requests.ask("GET", "/v1/topics/{name}/offset", { in: [name], query });
   }
@@ -254,7 +254,7 @@ export class Groups extends Part {
     return this.requests.ask("GET", "/v1/groups", { query });
   }
 
-  /** One group with its members and offsets, and when each of these expires. */
+  /** Return a group with its members and offsets, and when each of these expires. */
   describe(group: string, query?: QueryOf<"GET", "/v1/groups/{group}">) {
     return this.requests.ask("GET", "/v1/groups/{group}", { in: [group], query });
   }
@@ -302,12 +302,12 @@ export class Groups extends Part {
     return this.requests.ask("POST", "/v1/groups/{group}/release-revocation", { in: [group], body: { member } });
   }
 
-  /** Do at once what the end of a member's session does. */
+  /** End a member's session now. */
   endSession(group: string, member: string) {
     return this.requests.ask("POST", "/v1/groups/{group}/end-session", { in: [group], body: { member } });
   }
 
-  /** Sweep for expired offsets now. */
+  /** Delete expired offsets now. */
   expire() {
     return this.requests.ask("POST", "/v1/groups/expire");
   }
@@ -324,7 +324,7 @@ export class ShareGroups extends Part {
     return this.requests.ask("GET", "/v1/share-groups/{group}", { in: [group], query });
   }
 
-  /** Configure a group, which need not be there yet. */
+  /** Set the configuration of a share group, which need not exist yet. */
   configure(group: string, configs: BodyOf<"PUT", "/v1/share-groups/{group}/configs">["configs"]) {
     return this.requests.ask("PUT", "/v1/share-groups/{group}/configs", { in: [group], body: { configs } });
   }
@@ -353,7 +353,7 @@ export class ShareGroups extends Part {
     return this.requests.ask("POST", "/v1/share-groups/{group}/release-acknowledgements", { in: [group] });
   }
 
-  /** Do at once what the end of a member's session does. */
+  /** End a member's session now. */
   endSession(group: string, member: string) {
     return this.requests.ask("POST", "/v1/share-groups/{group}/end-session", { in: [group], body: { member } });
   }
@@ -370,7 +370,7 @@ export class StreamsGroups extends Part {
     return this.requests.ask("GET", "/v1/streams-groups/{group}", { in: [group] });
   }
 
-  /** Configure a group, which need not be there yet. */
+  /** Set the configuration of a streams group, which need not exist yet. */
   configure(group: string, configs: BodyOf<"PUT", "/v1/streams-groups/{group}/configs">["configs"]) {
     return this.requests.ask("PUT", "/v1/streams-groups/{group}/configs", { in: [group], body: { configs } });
   }
@@ -389,12 +389,12 @@ export class StreamsGroups extends Part {
     return this.requests.ask("POST", "/v1/streams-groups/{group}/wait", { in: [group], body });
   }
 
-  /** Let a member want the whole application to end. */
+  /** Request the shutdown of the whole application, in the name of a member. */
   shutDown(group: string, member: string) {
     return this.requests.ask("POST", "/v1/streams-groups/{group}/shut-down", { in: [group], body: { member } });
   }
 
-  /** Do at once what the end of a member's session does. */
+  /** End a member's session now. */
   endSession(group: string, member: string) {
     return this.requests.ask("POST", "/v1/streams-groups/{group}/end-session", { in: [group], body: { member } });
   }
@@ -416,7 +416,7 @@ export class Transactions extends Part {
     return this.requests.ask("POST", "/v1/transactions/{transactional_id}/abort", { in: [id] });
   }
 
-  /** Hold its markers from now on. */
+  /** Hold the markers of a transactional id from now on. */
   holdMarkers(id: string) {
     return this.requests.ask("POST", "/v1/transactions/{transactional_id}/hold", { in: [id] });
   }
@@ -510,7 +510,7 @@ export class Nodes extends Part {
     return this.requests.ask("POST", "/v1/coordinators", { body: move });
   }
 
-  /** What clients are told to connect to. */
+  /** Return the advertised addresses. */
   advertised() {
     return this.requests.ask("GET", "/v1/advertised");
   }
@@ -548,7 +548,7 @@ export class Acls extends Part {
     return this.requests.ask("DELETE", "/v1/acls", { query });
   }
 
-  /** Whether a principal may do something, and the entries about it. */
+  /** Report whether a principal may do an operation, and the entries that decide it. */
   access(query: QueryOf<"GET", "/v1/acls/access">) {
     return this.requests.ask("GET", "/v1/acls/access", { query });
   }
@@ -570,7 +570,7 @@ export class Broker extends Part {
     return (await this.requests.send("GET", "/metrics")).text();
   }
 
-  /** How much there is of everything. */
+  /** Count topics, groups, records, requests and more. */
   summary() {
     return this.requests.ask("GET", "/v1/summary");
   }

@@ -190,7 +190,7 @@ public final class KafkaStub extends Control implements AutoCloseable {
             return with("port", port);
         }
 
-        /** What clients are told to connect to, HOST:PORT. */
+        /** The advertised address, HOST:PORT. */
         public Builder advertised(String address) {
             return with("advertised", address);
         }

@@ -26,7 +26,7 @@ public final class Chaos {
         return port.call(Route.PUT_CHAOS).fields(plan).as(ChaosInfo.class);
     }
 
-    /** The seed, and what it has done. */
+    /** Return the seed, and what chaos has done. */
     public ChaosInfo state() {
         return port.call(Route.GET_CHAOS).as(ChaosInfo.class);
     }

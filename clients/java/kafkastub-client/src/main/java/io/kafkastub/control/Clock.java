@@ -24,7 +24,7 @@ public final class Clock {
         return port.call(Route.GET_CLOCK).as(ClockState.class);
     }
 
-    /** Let broker time stand still. */
+    /** Stop broker time. */
     public ClockState freeze() {
         return port.call(Route.POST_CLOCK_FREEZE).as(ClockState.class);
     }

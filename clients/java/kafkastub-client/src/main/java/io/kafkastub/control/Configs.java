@@ -13,7 +13,7 @@ public final class Configs {
         this.port = port;
     }
 
-    /** The broker's configuration. */
+    /** Return the broker's configuration. */
     public ConfigInfo all() {
         return port.call(Route.GET_CONFIG).as(ConfigInfo.class);
     }

@@ -220,7 +220,7 @@ public class Control {
         return port.call(Route.GET_HEALTH).query("topic", List.of(topics)).as(Health.class);
     }
 
-    /** How much there is of everything. */
+    /** Count topics, groups, records, requests and more. */
     public Summary summary() {
         return port.call(Route.GET_SUMMARY).as(Summary.class);
     }

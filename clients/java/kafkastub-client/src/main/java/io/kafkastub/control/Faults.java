@@ -39,7 +39,7 @@ public final class Faults {
                 port.call(Route.GET_FAULTS_FAULT_ID, id).as(FaultState.class).id());
     }
 
-    /** Remove all rules, and release what they hold; returns how many there were. */
+    /** Remove all fault rules, and release what they hold; returns how many there were. */
     public long clear() {
         return port.call(Route.DELETE_FAULTS).as(RemovedFaults.class).removed();
     }

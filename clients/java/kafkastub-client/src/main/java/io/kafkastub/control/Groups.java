@@ -78,7 +78,7 @@ public final class Groups {
                 .findings();
     }
 
-    /** Delete a group without members, and its offsets. */
+    /** Delete a group without members, with its offsets. */
     public GroupInfo delete(String group) {
         return port.call(Route.DELETE_GROUPS_GROUP, group).as(GroupInfo.class);
     }
@@ -104,7 +104,7 @@ public final class Groups {
                 .as(RevocationHold.class);
     }
 
-    /** Do at once what the end of a member's session does; returns the member's id. */
+    /** End a member's session now; returns the member's id. */
     public String endSession(String group, String member) {
         return port.call(Route.POST_GROUPS_GROUP_END_SESSION, group)
                 .field("member", member)

@@ -33,7 +33,7 @@ public final class Journal {
         return port.call(Route.GET_JOURNAL).query(query).as(JournalPage.class);
     }
 
-    /** One entry, field by field beside its bytes. */
+    /** Return an entry field by field, with its bytes. */
     public Decoded decode(long sequence) {
         return port.call(Route.GET_JOURNAL_SEQUENCE, sequence).as(Decoded.class);
     }

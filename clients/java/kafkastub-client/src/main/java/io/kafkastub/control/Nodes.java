@@ -43,7 +43,7 @@ public final class Nodes {
         return port.call(Route.POST_NODES_NODE_ID_START, node).as(NodeInfo.class);
     }
 
-    /** Let a running node lead a partition. */
+    /** Move the leader of a partition to a running node. */
     public NewLeader moveLeader(String topic, int partition, int node) {
         return port.call(Route.POST_LEADERS)
                 .field("topic", topic)
@@ -68,12 +68,12 @@ public final class Nodes {
                 .as(NewLeader.class);
     }
 
-    /** What clients are told to connect to. */
+    /** Return the advertised addresses. */
     public Advertised advertised() {
         return port.call(Route.GET_ADVERTISED).as(Advertised.class);
     }
 
-    /** Tell clients another address from now on: HOST:PORT, or LISTENER://HOST:PORT. */
+    /** Change the advertised address: HOST:PORT, or LISTENER://HOST:PORT. */
     public Advertised advertise(String address) {
         return port.call(Route.PUT_ADVERTISED).field("address", address).as(Advertised.class);
     }

@@ -15,7 +15,7 @@ public final class ShareGroups {
         this.port = port;
     }
 
-    /** All share groups, 1,000 at most. */
+    /** List share groups, 1,000 at most. */
     public ShareGroupList list() {
         return port.call(Route.GET_SHARE_GROUPS).as(ShareGroupList.class);
     }
@@ -56,7 +56,7 @@ public final class ShareGroups {
                 .as(ShareGroupInfo.class);
     }
 
-    /** Do at once what the end of a member's session does; returns the member's id. */
+    /** End a member's session now; returns the member's id. */
     public String endSession(String group, String member) {
         return port.call(Route.POST_SHARE_GROUPS_GROUP_END_SESSION, group)
                 .field("member", member)

@@ -15,7 +15,7 @@ public final class StreamsGroups {
         this.port = port;
     }
 
-    /** All streams groups, 1,000 at most. */
+    /** List streams groups, 1,000 at most. */
     public StreamsGroupList list() {
         return port.call(Route.GET_STREAMS_GROUPS).as(StreamsGroupList.class);
     }
@@ -44,7 +44,7 @@ public final class StreamsGroups {
                 .as(StreamsGroupInfo.class);
     }
 
-    /** Do at once what the end of a member's session does; returns the member's id. */
+    /** End a member's session now; returns the member's id. */
     public String endSession(String group, String member) {
         return port.call(Route.POST_STREAMS_GROUPS_GROUP_END_SESSION, group)
                 .field("member", member)

@@ -16,7 +16,7 @@ public final class Transactions {
         this.port = port;
     }
 
-    /** All transactional ids. */
+    /** List transactional ids. */
     public TransactionList list() {
         return list(new TransactionsQuery());
     }
@@ -50,7 +50,7 @@ public final class Transactions {
                 .as(MarkerHold.class);
     }
 
-    /** Open transactions that no coordinator is going to end. */
+    /** List open transactions that no coordinator will end. */
     public List<HangingInfo> hanging() {
         return port.call(Route.GET_HANGING_TRANSACTIONS).as(HangingList.class).hanging();
     }
