@@ -607,6 +607,11 @@ func (p *Broker) Events(ctx context.Context, params *EventsParams) (io.ReadClose
 	return p.c.stream(ctx, "GET", "/v1/events", nil, params)
 }
 
+// Causes says why clients may wait: at most eight sentences, the most likely cause first.
+func (p *Broker) Causes(ctx context.Context, params *CausesListParams) (*CauseList, error) {
+	return ask[CauseList](ctx, p.c, "GET", "/v1/causes", nil, params, nil)
+}
+
 // Check says what the application did to its records. See docs/guarantees.md.
 func (p *Broker) Check(ctx context.Context, params *CheckParams) (*VerdictInfo, error) {
 	return ask[VerdictInfo](ctx, p.c, "GET", "/v1/check", nil, params, nil)

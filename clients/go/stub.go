@@ -27,7 +27,7 @@ type Stub struct {
 }
 
 // Start starts a stub for a test, and ends it with the test. What cannot be started ends the test. When the test has failed,
-// its log has the newest requests that the stub answered.
+// its log says why clients may wait, and has the newest requests that the stub answered.
 //
 // All stubs of a test process come from one launcher, which the first of them starts. A stub costs about 5 milliseconds.
 func Start(t testing.TB, options ...Option) *Stub {
@@ -60,7 +60,7 @@ func (stub *Stub) Close() error {
 
 const reported = 50
 
-// report is what the stub was asked, for the log of a test that has failed.
+// report says why clients may wait and what the stub was asked, for the log of a test that has failed.
 func (stub *Stub) report() string {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
@@ -69,6 +69,12 @@ func (stub *Stub) report() string {
 		return fmt.Sprintf("what kafkastub was asked cannot be had: %v", err)
 	}
 	var text strings.Builder
+	if found, err := stub.Broker.Causes(ctx, nil); err == nil && len(found.Causes) > 0 {
+		fmt.Fprintln(&text, "why clients may wait:")
+		for _, sentence := range found.Causes {
+			fmt.Fprintln(&text, "  "+sentence)
+		}
+	}
 	fmt.Fprintf(&text, "kafkastub at %s was asked (the newest %d of %d):\n", stub.BootstrapServers, len(page.Entries), page.Total)
 	for _, entry := range page.Entries {
 		fmt.Fprintln(&text, entry["text"])

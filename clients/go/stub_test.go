@@ -171,19 +171,23 @@ func (f *failing) Failed() bool       { return true }
 func (f *failing) Log(args ...any)    { fmt.Fprintln(&f.logged, args...) }
 func (f *failing) Cleanup(end func()) { f.cleanup = append(f.cleanup, end) }
 
-func TestTheLogOfAFailedTestHasWhatTheStubWasAsked(t *testing.T) {
+func TestTheLogOfAFailedTestHasWhyClientsWaitAndWhatTheStubWasAsked(t *testing.T) {
 	failed := &failing{TB: t}
-	stub := Start(failed)
+	stub := Start(failed, WithTopic("orders", 1))
 	connection := must[net.Conn](t)(net.Dial("tcp", stub.BootstrapServers))
 	defer connection.Close()
-	// ApiVersions 0, correlation 7, client "x".
-	connection.Write([]byte{0, 0, 0, 11, 0, 18, 0, 0, 0, 0, 0, 7, 0, 1, 'x'})
+	// Metadata 4 of a topic that nobody made, correlation 7, client "x".
+	connection.Write(append([]byte{0, 0, 0, 23, 0, 3, 0, 4, 0, 0, 0, 7, 0, 1, 'x', 0, 0, 0, 1, 0, 5}, "order\x00"...))
 	connection.Read(make([]byte, 1))
 	for _, end := range failed.cleanup {
 		end()
 	}
-	if text := failed.logged.String(); !strings.Contains(text, "ApiVersions v0") || !strings.Contains(text, stub.BootstrapServers) {
-		t.Errorf("the log has: %s", text)
+	text := failed.logged.String()
+	why := "why clients may wait:\n  Nobody made a topic 'order', for which x asked once. Is 'orders' meant?\n"
+	for _, wanted := range []string{why, "Metadata v4", stub.BootstrapServers} {
+		if !strings.Contains(text, wanted) {
+			t.Errorf("the log has no %q: %s", wanted, text)
+		}
 	}
 }
 

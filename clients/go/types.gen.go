@@ -155,6 +155,12 @@ type AvroRecords struct {
 	Records []AvroRecord `json:"records"`
 }
 
+// CauseList Why clients may wait.
+type CauseList struct {
+	// Causes at most eight sentences, the most likely cause first
+	Causes []string `json:"causes"`
+}
+
 // ChaosInfo The state of chaos.
 type ChaosInfo struct {
 	// Acts the last 100 things that it has done, oldest first
@@ -1690,6 +1696,12 @@ type AclsAccessParams struct {
 	Operation    string `form:"operation" json:"operation"`
 	ResourceType string `form:"resource_type" json:"resource_type"`
 	ResourceName string `form:"resource_name" json:"resource_name"`
+}
+
+// CausesListParams defines parameters for CausesList.
+type CausesListParams struct {
+	// Seconds only requests of the last so many seconds count, by the machine's clock
+	Seconds *float64 `form:"seconds,omitempty" json:"seconds,omitempty"`
 }
 
 // CheckParams defines parameters for Check.

@@ -18,6 +18,7 @@ from kafkastub.control.problems import OUR_FAULT, Problem, of_kafka, of_validati
 from kafkastub.control.routes import (
     acls,
     broker,
+    causes,
     chaos,
     check,
     clock,
@@ -76,7 +77,7 @@ FAILURES: Final[dict[int | str, dict[str, Any]]] = {
 def make_app(hosted: Hosted, keys: Keys | None = None) -> Serving:
     """The application that serves one hosted broker."""
     subjects = (
-        clock, forecast, faults, holds, chaos, check, snapshots, journal, quiet, topics, topic_waits, records,
+        clock, forecast, faults, holds, chaos, check, causes, snapshots, journal, quiet, topics, topic_waits, records,
         record_views,
         group_waits, group_lists, group_partitions, findings, groups, share_groups, streams_groups, transactions,
         quotas, acls, nodes, broker, configs, protocol, summary, events,

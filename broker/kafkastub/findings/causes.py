@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from datetime import UTC, datetime
 from difflib import get_close_matches
 from itertools import islice
@@ -25,6 +25,10 @@ MOST: Final = 8
 _ENTRIES: Final = 2_000
 """Of the journal, the newest."""
 _GROUPS: Final = 6
+_TOPICS: Final = 1_000
+"""Whose names are compared with one that is not there."""
+_SOME: Final = 8
+"""Names that are compared in one go."""
 _SILENT_SECONDS: Final = 2.5
 """Clients send a heartbeat every three seconds or more often, and a fetch twice a second."""
 _GOT_OVER: Final = frozenset(
@@ -33,36 +37,60 @@ _GOT_OVER: Final = frozenset(
         ErrorCode.COORDINATOR_NOT_AVAILABLE, ErrorCode.FETCH_SESSION_ID_NOT_FOUND, ErrorCode.TOPIC_ALREADY_EXISTS,
     }
 )  # fmt: skip
-"""Errors that are a step of the protocol, or told in another sentence."""
+"""Errors that are a step of the protocol, or that another sentence names."""
 _WRITES: Final = frozenset({ApiKey.PRODUCE, ApiKey.TXN_OFFSET_COMMIT, ApiKey.END_TXN, ApiKey.OFFSET_COMMIT})
 """What a client may have given up, so that no later answer follows."""
 
 
 def causes(watched: Watched, began: datetime) -> list[str]:
-    """What a test that began then, in the time of the wall, may have failed of: at most MOST sentences.
+    """Return why a test that began then, in the time of the wall, may have failed: at most MOST sentences.
 
     Runs on the broker's loop, and reads a bounded part of journal and groups.
     """
+    return [each for each in find_causes(watched, began) if each is not None]
+
+
+def find_causes(watched: Watched, began: datetime) -> Iterator[str | None]:
+    """Find the same step by step: None stands where the broker may serve others (`control.walks`)."""
     broker = watched.running()
     ring, state = broker.observer.ring, broker.state
     entry = reading(broker)
-    newest: list[Entry] = []
+    requests: list[Entry] = []
     for number, raw in () if ring is None else islice(ring.walk(before=ring.total), _ENTRIES):
         one = entry(number, raw)
         if one.wall_time < began:
             break
-        newest.append(one)
-    requests = [one for one in newest if one.kind == "request"]
-    groups = list(_of_groups(watched, state))
-    told = [
+        if one.kind == "request":
+            requests.append(one)
+        yield None
+    groups: list[tuple[str, str]] = []
+    for group in _of_groups(watched, state):
+        if group is None:
+            yield None
+        else:
+            groups.append(group)
+    found: dict[str, None] = {}
+    for each in (
         *_of_holds(watched),
-        *_of_topics(state, requests),
+        *(yield from _kept(_of_topics(state, requests))),
         *(sentence for level, sentence in groups if level == "stop"),
-        *_of_errors(requests),
-        *_of_empty_topics(state, requests),
+        *(yield from _kept(_of_errors(requests))),
+        *(yield from _kept(_of_empty_topics(state, requests))),
         *(sentence for level, sentence in groups if level == "look"),
-    ]
-    return list(dict.fromkeys(told or _of_silence(requests)))[:MOST]
+    ):
+        found[each] = None
+    yield from islice(found or _of_silence(requests), MOST)
+
+
+def _kept(steps: Iterator[str | None]) -> Generator[None, None, list[str]]:
+    """What comes of steps, which pauses where they do."""
+    found: list[str] = []
+    for step in steps:
+        if step is None:
+            yield None
+        else:
+            found.append(step)
+    return found
 
 
 def _of_holds(watched: Watched) -> Iterator[str]:
@@ -72,38 +100,52 @@ def _of_holds(watched: Watched) -> Iterator[str]:
             yield f"Fault {fault.id!r} holds {many(len(fault.held), 'request')} until it is released: {names}."
 
 
-def _of_topics(state: BrokerState, requests: Iterable[Entry]) -> Iterator[str]:
+def _of_topics(state: BrokerState, requests: Iterable[Entry]) -> Iterator[str | None]:
     """Those that clients asked for and nobody made."""
     missing: dict[str, Counter[str]] = {}
     for one in requests:
+        yield None
         if one.api_key == ApiKey.METADATA and ErrorCode.UNKNOWN_TOPIC_OR_PARTITION in one.errors:
             for topic in one.response.topics:
                 if topic.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION and topic.name:
                     missing.setdefault(topic.name, Counter())[one.client_id or "a client"] += 1
-    for name, clients in missing.items():
+    for name, clients in islice(missing.items(), MOST):
         if state.cluster.topic(name) is None:
             ((client, times),) = clients.most_common(1)
-            meant = _meant(state, name)
+            meant = yield from _meant(state, name)
             yield f"Nobody made a topic {name!r}, for which {client} asked {_times(times)}.{meant}"
 
 
-def _meant(state: BrokerState, name: str) -> str:
-    known = [topic for topic in state.cluster.topics if not topic.startswith("__")]
-    close = get_close_matches(name, known, 1)
-    if close:
-        return f" Is {close[0]!r} meant?"
-    return f" The topics are {', '.join(map(repr, known[:4]))}." if known else " There is no topic."
+def _meant(state: BrokerState, name: str) -> Generator[None, None, str]:
+    close = yield from _closest(state, name)
+    if close is not None:
+        return f" Is {close!r} meant?"
+    known = list(islice((topic for topic in state.cluster.topics if not topic.startswith("__")), 4))
+    return f" The topics are {', '.join(map(repr, known))}." if known else " There is no topic."
 
 
-def _of_empty_topics(state: BrokerState, requests: Iterable[Entry]) -> Iterator[str]:
+def _closest(state: BrokerState, name: str) -> Generator[None, None, str | None]:
+    """A topic whose name is nearly the same; names of 249 characters take a millisecond to compare."""
+    names = [topic for topic in islice(state.cluster.topics, _TOPICS) if topic != name and not topic.startswith("__")]
+    found: list[str] = []
+    for start in range(0, len(names), _SOME):
+        found = get_close_matches(name, [*found, *names[start : start + _SOME]], 1)
+        yield None
+    return found[0] if found else None
+
+
+def _of_empty_topics(state: BrokerState, requests: Iterable[Entry]) -> Iterator[str | None]:
     """Made by the request of a client that reads it (auto.create.topics.enable), where one of a like name is meant."""
-    fetched = {topic for one in requests if one.api_key == ApiKey.FETCH for topic in one.topics}
-    for name in fetched:
-        topic = state.cluster.topic(name)
-        if topic is not None and not _records(state, name):
-            for other in get_close_matches(name, [each for each in state.cluster.topics if each != name], 1):
-                if count := _records(state, other):
-                    yield f"Topic {name!r} is empty, and {other!r} has {many(count, 'record')}: is that one meant?"
+    fetched: dict[str, None] = {}
+    for one in requests:
+        yield None
+        if one.api_key == ApiKey.FETCH:
+            fetched.update(dict.fromkeys(one.topics))
+    empty = (name for name in fetched if state.cluster.topic(name) is not None and not _records(state, name))
+    for name in list(islice(empty, MOST)):
+        other = yield from _closest(state, name)
+        if other is not None and (count := _records(state, other)):
+            yield f"Topic {name!r} is empty, and {other!r} has {many(count, 'record')}: is that one meant?"
 
 
 def _records(state: BrokerState, name: str) -> int:
@@ -112,20 +154,26 @@ def _records(state: BrokerState, name: str) -> int:
     return sum(log.log_end_offset - log.log_start_offset for log in logs if log is not None)
 
 
-def _of_groups(watched: Watched, state: BrokerState) -> Iterator[tuple[str, str]]:
-    names = [name for name, group in state.coordinator.groups.items() if group.size]
-    for name in names[:_GROUPS]:
-        found: list[Finding] = [one for one in of_group(watched, state, name) if one is not None]
+def _of_groups(watched: Watched, state: BrokerState) -> Iterator[tuple[str, str] | None]:
+    names = islice((name for name, group in state.coordinator.groups.items() if group.size), _GROUPS)
+    for name in list(names):
+        found: list[Finding] = []
+        for step in of_group(watched, state, name):
+            if step is None:
+                yield None
+            else:
+                found.append(step)
         for one in sorted(found, key=lambda one: LEVELS.index(one.level)):
             if one.level != "fine":
                 yield one.level, f"Group {name!r}: {one.sentence}"
 
 
-def _of_errors(requests: Iterable[Entry]) -> Iterator[str]:
+def _of_errors(requests: Iterable[Entry]) -> Iterator[str | None]:
     """Answers with errors that no later answer to the same client and API has made good."""
     seen: set[tuple[str | None, int]] = set()
     counts: Counter[tuple[str, str, str, str]] = Counter()
     for one in requests:  # the newest first
+        yield None
         key = one.client_id, one.api_key
         if key in seen and one.api_key not in _WRITES:
             continue

@@ -109,6 +109,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/causes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Why clients may wait: what a test that hangs or fails is likely to have missed */
+        get: operations["causes_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/chaos": {
         parameters: {
             query?: never;
@@ -1777,6 +1794,22 @@ export interface components {
         AvroRecords: {
             /** Records */
             records: components["schemas"]["AvroRecord"][];
+        };
+        /**
+         * CauseList
+         * @description Why clients may wait.
+         * @example {
+         *       "causes": [
+         *         "Nobody made a topic 'order', for which shipping asked 12 times. Is 'orders' meant?"
+         *       ]
+         *     }
+         */
+        CauseList: {
+            /**
+             * Causes
+             * @description at most eight sentences, the most likely cause first
+             */
+            causes: string[];
         };
         /**
          * ChaosInfo
@@ -5142,6 +5175,7 @@ export type AtTime = components['schemas']['AtTime'];
 export type AvroQuery = components['schemas']['AvroQuery'];
 export type AvroRecord = components['schemas']['AvroRecord'];
 export type AvroRecords = components['schemas']['AvroRecords'];
+export type CauseList = components['schemas']['CauseList'];
 export type ChaosInfo = components['schemas']['ChaosInfo'];
 export type ClearedJournal = components['schemas']['ClearedJournal'];
 export type ClockState = components['schemas']['ClockState'];
@@ -5587,6 +5621,47 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Advertised"];
+                };
+            };
+            /** @description The request was refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request cannot be served now */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    causes_list: {
+        parameters: {
+            query?: {
+                /** @description only requests of the last so many seconds count, by the machine's clock */
+                seconds?: number | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CauseList"];
                 };
             };
             /** @description The request was refused */

@@ -580,6 +580,11 @@ export class Broker extends Part {
     yield* lines(await this.requests.send("GET", "/v1/events", { query }));
   }
 
+  /** Why clients may wait: at most eight sentences, the most likely cause first. */
+  causes(query?: QueryOf<"GET", "/v1/causes">) {
+    return this.requests.ask("GET", "/v1/causes", { query });
+  }
+
   /** What the application did to its records (docs/guarantees.md). */
   check(query?: QueryOf<"GET", "/v1/check">) {
     return this.requests.ask("GET", "/v1/check", { query });

@@ -42,11 +42,13 @@ export class Stub extends Control {
     return this.info.registry_url;
   }
 
-  /** What the stub was asked, for people: the newest requests, a line each. */
+  /** Why clients may wait, and what the stub was asked, for people: the newest requests, a line each. */
   async report(): Promise<string> {
     const { entries, total } = await this.journal.query({ limit: REPORTED });
     const head = `kafkastub at ${this.bootstrapServers} was asked (the newest ${entries.length} of ${total}):`;
-    return [head, ...entries.map((entry) => entry.text)].join("\n");
+    const { causes } = await this.broker.causes();
+    const why = causes.length ? ["why clients may wait:", ...causes.map((sentence) => `  ${sentence}`)] : [];
+    return [...why, head, ...entries.map((entry) => entry.text)].join("\n");
   }
 
   /** End the stub: its ports are free afterwards. */

@@ -12,6 +12,7 @@ SENTENCES: Final = {
     "acls": "ACLs are the cluster's: its own tools set them",
     "advertised": "where clients are sent is said at the start: --advertised",
     "broker": "the coordinators are the cluster's: nothing is loaded anew",
+    "causes": "causes are found in a stub's own state: /v1/journal has the requests",
     "clock": "the clock is the cluster's, which nobody can move",
     "config": "configurations are the cluster's: its own tools set them",
     "configs": "configurations are the cluster's: its own tools set them",

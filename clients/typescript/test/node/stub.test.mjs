@@ -65,6 +65,7 @@ test("a rule holds a request until it is released", withStub({ topics: { orders:
   const sent = producer.send({ topic: "orders", messages: [{ value: "late" }] });
   await door.waitHeld(1);
   assert.equal((await stub.topics.records("orders")).records.length, 0);
+  assert.match(await stub.report(), /^why clients may wait:\n  Fault .* holds 1 request until it is released: Produce of /);
   await door.release();
   await sent;
   assert.equal((await door.show()).hits, 1);

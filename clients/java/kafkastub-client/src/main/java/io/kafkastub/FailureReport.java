@@ -4,12 +4,14 @@ import io.kafkastub.model.ChaosEvent;
 import io.kafkastub.model.ChaosInfo;
 import io.kafkastub.model.JournalEntry;
 import io.kafkastub.model.JournalQuery;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 
 /**
- * What is printed of a stub when a test fails: the last requests, those that it does not serve, and what chaos has
- * done. kafkastub-junit and kafkastub-spring print it; integrations for other test frameworks can, too.
+ * What is printed of a stub when a test fails: why its clients may wait, the last requests, those that it does not
+ * serve, and what chaos has done. kafkastub-junit and kafkastub-spring print it; integrations for other test frameworks
+ * can, too.
  */
 public final class FailureReport {
     private static final int MOST_REFUSED = 10;
@@ -31,10 +33,18 @@ public final class FailureReport {
         }
         String where = " of " + stub + " in " + test;
         try {
-            return lastRequests(stub, where, since, requests) + refused(stub, where, since) + chaos(stub, where);
+            return causes(stub, where, since)
+                    + lastRequests(stub, where, since, requests)
+                    + refused(stub, where, since)
+                    + chaos(stub, where);
         } catch (RuntimeException error) {
             return "last requests" + where + ": " + error.getMessage();
         }
+    }
+
+    private static String causes(KafkaStub stub, String where, Instant since) {
+        List<String> found = stub.causes(Duration.between(since, Instant.now()));
+        return found.isEmpty() ? "" : "why clients" + where + " may wait:" + lines(found) + "\n";
     }
 
     private static String lastRequests(KafkaStub stub, String where, Instant since, int requests) {

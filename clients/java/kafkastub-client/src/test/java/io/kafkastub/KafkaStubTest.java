@@ -177,7 +177,11 @@ class KafkaStubTest {
             }
             ask(stub, (short) 999);
             String report = FailureReport.of(stub, "OrdersTest.fails", began, 50);
-            assertTrue(report.startsWith("last requests of " + stub + " in OrdersTest.fails:\n"), report);
+            assertTrue(
+                    report.startsWith("why clients of " + stub + " in OrdersTest.fails may wait:\n"
+                            + "shop was answered NOT_LEADER_OR_FOLLOWER to Produce once"),
+                    report);
+            assertTrue(report.contains("\nlast requests of " + stub + " in OrdersTest.fails:\n"), report);
             assertTrue(report.contains("shop") && report.contains("NOT_LEADER_OR_FOLLOWER"), report);
             assertTrue(report.contains("\nrequests that kafkastub does not serve of "), report);
             assertTrue(report.contains("\nchaos of "), report);

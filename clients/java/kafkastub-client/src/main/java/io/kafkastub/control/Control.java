@@ -1,6 +1,7 @@
 package io.kafkastub.control;
 
 import io.kafkastub.internal.Json;
+import io.kafkastub.model.CauseList;
 import io.kafkastub.model.GuaranteeFinding;
 import io.kafkastub.model.GuaranteeReport;
 import io.kafkastub.model.Health;
@@ -165,6 +166,19 @@ public class Control {
     /** All that is held: requests, transaction markers, acknowledgements, revocations. */
     public HoldList holds() {
         return port.call(Route.GET_HOLDS).as(HoldList.class);
+    }
+
+    /** Why clients may wait: at most eight sentences, the most likely cause first. */
+    public List<String> causes() {
+        return port.call(Route.GET_CAUSES).as(CauseList.class).causes();
+    }
+
+    /** The same, from the requests of the last so many seconds alone. */
+    public List<String> causes(Duration last) {
+        return port.call(Route.GET_CAUSES)
+                .query("seconds", Math.max(0.001, last.toMillis() / 1000.0))
+                .as(CauseList.class)
+                .causes();
     }
 
     /** What the application did to its records, with the evidence (docs/guarantees.md). */

@@ -43,6 +43,8 @@ enum Route {
     GET_ADVERTISED("GET", "/v1/advertised"),
     /** Change the advertised address. */
     PUT_ADVERTISED("PUT", "/v1/advertised"),
+    /** Why clients may wait: what a test that hangs or fails is likely to have missed. */
+    GET_CAUSES("GET", "/v1/causes", "seconds"),
     /** Stop chaos and start the nodes that it stopped. */
     DELETE_CHAOS("DELETE", "/v1/chaos"),
     /** Return the seed, and what chaos has done. */

@@ -1,0 +1,49 @@
+"""/v1/causes: why a test may have failed, or why its clients wait, in sentences."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Annotated
+
+from fastapi import Query
+from pydantic import BaseModel, Field
+
+from kafkastub.control.endpoints import Endpoints
+from kafkastub.control.hosted import Hosted
+from kafkastub.control.routes.of_groups import loaded
+from kafkastub.control.routes.shapes import Body, example
+from kafkastub.control.walks import Walks
+from kafkastub.findings.causes import find_causes
+
+
+class CausesQuery(Body):
+    """Which part of the journal is read."""
+
+    seconds: float | None = Field(
+        None, gt=0, le=1e9, description="only requests of the last so many seconds count, by the machine's clock"
+    )
+
+
+class CauseList(BaseModel):
+    """Why clients may wait."""
+
+    model_config = example(
+        causes=["Nobody made a topic 'order', for which shipping asked 12 times. Is 'orders' meant?"]
+    )  # fmt: skip
+
+    causes: list[str] = Field(description="at most eight sentences, the most likely cause first")
+
+
+def routes(hosted: Hosted) -> Endpoints:
+    """The endpoint."""
+    router = Endpoints(prefix="/causes", tags=["check"])
+    walks = Walks()
+
+    @router.get("", summary="Why clients may wait: what a test that hangs or fails is likely to have missed")
+    async def list_causes(query: Annotated[CausesQuery, Query()]) -> CauseList:
+        loaded(hosted)
+        since = datetime.min if query.seconds is None else datetime.now(UTC) - timedelta(seconds=query.seconds)
+        steps = find_causes(hosted, since.replace(tzinfo=UTC))
+        return CauseList(causes=[sentence async for sentence in walks.through(steps)])
+
+    return router
