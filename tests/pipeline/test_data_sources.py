@@ -121,6 +121,34 @@ def test_offsets_are_those_of_the_log(spark: SparkSession) -> None:
         assert int(latest.timestamp() * 1000) <= on.stub.clock.now_ms()
 
 
+def test_large_records_make_small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A worker's memory does not follow the size of records: a group's may have a megabyte."""
+    from confluent_kafka import Consumer, TopicPartition
+
+    from kafkastub_pipeline.formats import log
+
+    monkeypatch.setattr(log, "_BYTES", 10_000)
+    with KafkaStub(topics={"orders": 20}) as stub:
+        client = {"bootstrap.servers": stub.bootstrap_servers, "group.id": "g", "log_level": 0}
+        places = [TopicPartition("orders", number, number, "x" * 4000) for number in range(20)]
+        with closing(Consumer(client)) as consumer:
+            consumer.commit(offsets=places, asynchronous=False)
+        wanted = parse_options("x", {SERVERS: stub.bootstrap_servers, "group": "g"}, "__consumer_offsets", "group")
+        sizes = [raw.num_rows for raw in log.records_between(wanted, LogPart([(one, 0, 10**9) for one in range(50)]))]
+    assert sizes == [3, 3, 3, 3, 3, 3, 2]
+
+
+def test_large_entries_of_a_journal_make_small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    import pyarrow as pa
+
+    from kafkastub_pipeline.formats import journal
+
+    monkeypatch.setattr(journal, "_BYTES", 10_000)
+    entries = iter([{"sequence": number, "request": "AAAA" * 1000} for number in range(7)])
+    batches = list(journal._batches(entries, pa.schema([("sequence", pa.int64())])))
+    assert [batch.num_rows for batch in batches] == [3, 3, 1]
+
+
 def _plain(type_: str) -> str:
     return re.sub(r"([:,]) ", r"\1", type_)
 

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 _FORMAT: Final = "kafkastub_journal"
 _PENDING: Final = "pending"
 _ROWS: Final = 5_000
-"""Entries that are handed to Spark at once."""
+_BYTES: Final = 1 << 24
+"""Entries that are handed to Spark at once, and the bytes of their frames: one of the two ends a batch."""
 _TAIL: Final = 1 << 16
 
 
@@ -184,11 +185,13 @@ def _lines(path: str, start: int, end: int) -> Iterator[dict[str, Any]]:
 
 def _batches(entries: Iterator[dict[str, Any]], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     held: list[dict[str, Any]] = []
+    size = 0
     for entry in entries:
         held.append(entry)
-        if len(held) >= _ROWS:
+        size += len(entry.get("request") or "") + len(entry.get("response") or "")
+        if len(held) >= _ROWS or size >= _BYTES:
             yield _batch(held, schema)
-            held = []
+            held, size = [], 0
     if held:
         yield _batch(held, schema)
 

@@ -27,7 +27,8 @@ Span = tuple[int, int, int]
 TIMEOUT: Final = 60.0
 """Seconds in which a partition has to bring a record, or to report its end."""
 _BATCH: Final = 10_000
-"""Records that are decoded at once."""
+_BYTES: Final = 1 << 25
+"""Records that are decoded at once, and their bytes, which may be a megabyte each: one of the two ends a batch."""
 _POLL: Final = 0.05
 """Seconds that a client waits for so many, and that the end of a partition takes to be noticed."""
 _WAIT_MS: Final = 10
@@ -236,7 +237,7 @@ def records_between(wanted: Asked, part: LogPart) -> Iterator[pa.RecordBatch]:
 
     config = reader_config(wanted.servers, wanted.client, "read_committed", fetch_wait_max_ms=_WAIT_MS)
     ends = {partition: end for partition, _, end in part.spans}
-    left, held = set(ends), list[Any]()
+    left, held, size = set(ends), list[Any](), 0
     with closing(Consumer(config)) as consumer:
         consumer.assign([TopicPartition(wanted.topic, partition, start) for partition, start, _ in part.spans])
         heard = time.monotonic()
@@ -256,11 +257,14 @@ def records_between(wanted: Asked, part: LogPart) -> Iterator[pa.RecordBatch]:
                 end = ends[partition]
                 if error is None and offset < end:
                     held.append(one)
+                    size += len(one.key() or b"") + len(one.value() or b"")
                 if error is not None or offset >= end - 1:
                     left.discard(partition)
-            if held and (not left or len(held) >= _BATCH):
-                yield _raw(held)
-                held = []
+                if size >= _BYTES or len(held) >= _BATCH:
+                    yield _raw(held)
+                    held, size = [], 0
+        if held:
+            yield _raw(held)
 
 
 def _raw(records: list[Any]) -> pa.RecordBatch:
