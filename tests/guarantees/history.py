@@ -27,12 +27,16 @@ from kafkastub.guarantees.events import (
     Produced,
     Replicated,
     ShareAcknowledged,
+    ShareEnded,
     ShareGiven,
+    ShareUnanswered,
 )
 from kafkawire.errors import ErrorCode
 
 GROUP = "billing"
-_KINDS = {"accepts": 1, "releases": 2, "rejects": 3}
+LOCK_MS = 30_000
+"""The acquisition lock of a share group."""
+_KINDS = {"accepts": 1, "releases": 2, "rejects": 3, "renews": 4}
 
 
 def partition_of(text: str) -> Partition:
@@ -67,10 +71,13 @@ class Playing:
     connections: dict[str, int] = field(default_factory=dict)
     sequence: int = 0
     sent: dict[str, list[int]] = field(default_factory=dict)
+    later_ns: int = 0
+    limit: int | None = None
 
     def at(self) -> At:
         self.sequence += 1
-        return At(self.sequence, self.sequence * 100, self.sequence * 1000, self.sequence * 1000 + 1)
+        began = self.sequence * 1000 + self.later_ns
+        return At(self.sequence, began // 10, began, began + 1)
 
     def client(self, name: str) -> Client:
         connection = self.connections.setdefault(name, len(self.connections) + 1)
@@ -80,7 +87,9 @@ class Playing:
         self.checker.feed(event)
 
     def verdict(self, *wanted: str) -> Verdict:
-        return self.checker.verdict(wanted or None, gone=lambda one: one in self.gone, requests=self.sequence)
+        return self.checker.verdict(
+            wanted or None, gone=lambda one: one in self.gone, limit=lambda group: self.limit, requests=self.sequence
+        )
 
     def line(self, text: str) -> None:
         """Raises ValueError for a line that means nothing."""
@@ -232,9 +241,27 @@ def acquires(play: Playing, said: dict[str, str | None]) -> None:
             GROUP,
             str(said["who"]),
             partition_of(str(said["place"])),
-            (Acquired(first, last + 1, 1),),
+            (Acquired(first, last + 1, int(said["times"] or 1)),),
+            LOCK_MS,
         )
     )
+
+
+def loses_fetch(play: Playing, said: dict[str, str | None]) -> None:
+    play.feed(ShareUnanswered(play.at(), play.client(str(said["who"])), GROUP))
+
+
+def ends_session(play: Playing, said: dict[str, str | None]) -> None:
+    who = str(said["who"])
+    play.feed(ShareEnded(play.at(), play.client(who), GROUP, who))
+
+
+def passes(play: Playing, said: dict[str, str | None]) -> None:
+    play.later_ns += int(str(said["seconds"])) * 1_000_000_000
+
+
+def limits(play: Playing, said: dict[str, str | None]) -> None:
+    play.limit = int(str(said["count"]))
 
 
 def acknowledges(play: Playing, said: dict[str, str | None]) -> None:
@@ -281,8 +308,12 @@ _LINES: list[tuple[str, Callable[[Playing, dict[str, str | None]], None]]] = [
         rf"( in the transaction of (?P<by>\w+))?{_ERROR}",
         commits,
     ),
-    (rf"{_WHO} is given {_PLACE} (?P<first>\d+)-(?P<last>\d+) to share", acquires),
-    (rf"{_WHO} (?P<kind>accepts|releases|rejects) {_PLACE} (?P<first>\d+)-(?P<last>\d+){_ERROR}", acknowledges),
+    (rf"{_WHO} is given {_PLACE} (?P<first>\d+)-(?P<last>\d+) to share( for the (?P<times>\d+)\w\w time)?", acquires),
+    (rf"{_WHO} fetches to share: no answer", loses_fetch),
+    (rf"{_WHO} ends its share session", ends_session),
+    (r"(?P<seconds>\d+) seconds pass", passes),
+    (r"the delivery limit is (?P<count>\d+)", limits),
+    (rf"{_WHO} (?P<kind>accepts|releases|rejects|renews) {_PLACE} (?P<first>\d+)-(?P<last>\d+){_ERROR}", acknowledges),
 ]
 
 

@@ -221,10 +221,22 @@ _ALL: Final = (
         "given_up", "share groups", False,
         "No member rejects a record. Only the application knows whether a rejection is right, so the checker reports "
         "it as a notice.",
-        "Records that the broker archives because of their delivery count are not reported.",
+        "Records that the broker archives because of their delivery count are `archived`.",
         "`AcknowledgeType.RELEASE` where another attempt may help, and a dead letter topic.",
         "Release where another attempt may help.",
         "Release where another attempt may help.",
+    ),
+    Guarantee(
+        "archived", "share groups", True,
+        "A member accepts or rejects each record before its last delivery (`share.delivery.count.limit`, 5 by default) "
+        "ends. Otherwise the broker archives the record, and nobody has decided about it.",
+        "Without a stub the limit is not known: found only if a member is given later records of the partition "
+        "afterwards. Not found while a fetch without an answer may have got the record.",
+        "`acknowledge(record, AcknowledgeType.REJECT)` for a record that can never be processed; finish or "
+        "`AcknowledgeType.RENEW` before `group.share.record.lock.duration.ms`.",
+        "Reject a record that can never be processed; finish before `group.share.record.lock.duration.ms`.",
+        "`AckReject` for a record that can never be processed; finish before `group.share.record.lock.duration.ms`.",
+        "lost write",
     ),
 )  # fmt: skip
 

@@ -25,7 +25,10 @@ from kafkastub.guarantees.events import (
     ProducerGiven,
     Replicated,
     ShareAcknowledged,
+    ShareEnded,
     ShareGiven,
+    ShareReset,
+    ShareUnanswered,
     Spoke,
     TopicsDeleted,
 )
@@ -33,7 +36,7 @@ from kafkastub.guarantees.findings import Finding
 from kafkastub.guarantees.ownership import Ownership
 from kafkastub.guarantees.producers import Producers
 from kafkastub.guarantees.relations import Position
-from kafkastub.guarantees.shares import Shares
+from kafkastub.guarantees.shares import Limit, Shares, nobody_knows_the_limit
 from kafkastub.guarantees.state import State
 from kafkastub.guarantees.transactions import Transactions
 from kafkastub.guarantees.verdict import Verdict
@@ -79,6 +82,9 @@ class Checker:
             TopicsDeleted: (self._deleted,),
             ShareGiven: (shares.given,),
             ShareAcknowledged: (shares.acknowledged,),
+            ShareEnded: (shares.ended,),
+            ShareUnanswered: (shares.unanswered,),
+            ShareReset: (lambda event: shares.reset(event.group),),
         }
         self._handlers: Final = handlers
 
@@ -91,6 +97,7 @@ class Checker:
         """What comes under the same name is another topic."""
         for name in event.topics:
             self._producers.deleted(name)
+            self._shares.deleted(name)
             for partition in [one for one in self._state.logs if one[0] == name]:
                 del self._state.logs[partition]
             for group in self._state.groups.values():
@@ -127,6 +134,7 @@ class Checker:
         ignoring: Collection[str] = (),
         look: Look | None = None,
         gone: Gone = nobody_knows,
+        limit: Limit = nobody_knows_the_limit,
         requests: int = 0,
         undecided: Iterable[str] = (),
     ) -> Verdict:
@@ -137,6 +145,7 @@ class Checker:
             ignoring: guarantees that nothing is said of.
             look: says where a log has records.
             gone: says whether a connection has ended.
+            limit: says how often a share group is delivered a record at most.
             requests: how many were read.
 
         Raises ValueError for a name of a guarantee that there is not.
@@ -148,7 +157,7 @@ class Checker:
             *self._consumers.findings(look, open_questions),
             *self._producers.findings(gone, open_questions),
             *self._transactions.findings(gone),
-            *self._shares.findings(),
+            *self._shares.findings(look, limit, open_questions),
         ]
         every = sorted(
             (one for one in every if one.guarantee not in without), key=lambda one: max(one.entries, default=-1)

@@ -234,6 +234,30 @@ class ShareGiven(Event):
     member: str
     partition: Partition
     acquired: tuple[Acquired, ...]
+    lock_ms: int = 0
+    """How long the member may have them, in milliseconds; 0 if the answer does not say."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShareUnanswered(Event):
+    """ShareFetch without an answer: the member may have been given records."""
+
+    group: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShareEnded(Event):
+    """The last request of a share session: what the member has is released."""
+
+    group: str
+    member: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShareReset(Event):
+    """AlterShareGroupOffsets or DeleteShareGroupOffsets."""
+
+    group: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from kafkastub.guarantees.consumers import Look
 from kafkastub.guarantees.events import Partition
 from kafkastub.guarantees.reading import READ, Reader
 from kafkastub.guarantees.relations import Position
+from kafkastub.guarantees.shares import Limit, nobody_knows_the_limit
 from kafkastub.guarantees.verdict import Verdict
 from kafkastub.journal.extract import TopicName
 from kafkastub.journal.ring import Outcome, Raw, Ring, Run, reply_size
@@ -100,7 +101,11 @@ class Follower:
                 self._read_some()
 
     def verdict(
-        self, wanted: Collection[str] | None = None, ignoring: Collection[str] = (), look: Look | None = None
+        self,
+        wanted: Collection[str] | None = None,
+        ignoring: Collection[str] = (),
+        look: Look | None = None,
+        limit: Limit = nobody_knows_the_limit,
     ) -> Verdict:
         """What is true by now, of what was set aside. Raises ValueError."""
         self.settle()
@@ -109,8 +114,8 @@ class Follower:
             if self._missed:
                 undecided.append(f"the first {self._missed} entries of the journal were gone before the check began")
             return self._checker.verdict(
-                wanted, ignoring=ignoring, look=look, gone=self._gone, requests=self._reader.requests,
-                undecided=undecided,
+                wanted, ignoring=ignoring, look=look, gone=self._gone, limit=limit,
+                requests=self._reader.requests, undecided=undecided,
             )  # fmt: skip
 
     def positions(self, topic: str, group: str | None) -> tuple[str | None, dict[Partition, Position]]:

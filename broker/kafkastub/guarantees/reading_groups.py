@@ -23,7 +23,10 @@ from kafkastub.guarantees.events import (
     Partition,
     PositionsRead,
     ShareAcknowledged,
+    ShareEnded,
     ShareGiven,
+    ShareReset,
+    ShareUnanswered,
     Spoke,
     TopicsDeleted,
 )
@@ -39,6 +42,7 @@ _version: Final = struct.Struct(">h").unpack_from
 _NOBODY: Final = frozenset((ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.FENCED_INSTANCE_ID, ErrorCode.FENCED_MEMBER_EPOCH))
 _CONSUMERS: Final = "consumer"
 _GROUP: Final = 0
+_LAST_OF_A_SESSION: Final = -1
 
 
 def _embedded(cls: type[Message], data: bytes) -> Any:
@@ -197,11 +201,20 @@ def _shared(at: At, client: Client, request: Any, answer: Any, name_of: NameOf) 
             partition = name, each.partition_index
             error = _share_error(answer, said.get(partition))
             yield ShareAcknowledged(at, client, group, member, partition, batches, error)
+    if request.share_session_epoch == _LAST_OF_A_SESSION:
+        yield ShareEnded(at, client, group, member)
+    elif answer is None and hasattr(request, "max_records"):
+        yield ShareUnanswered(at, client, group)
+    lock_ms = getattr(answer, "acquisition_lock_timeout_ms", 0)
     for partition, one in said.items():
         acquired = getattr(one, "acquired_records", ())
         if acquired:
             found = tuple(Acquired(each.first_offset, each.last_offset + 1, each.delivery_count) for each in acquired)
-            yield ShareGiven(at, client, group, member, partition, found)
+            yield ShareGiven(at, client, group, member, partition, found, lock_ms)
+
+
+def _share_reset(at: At, client: Client, request: Any, answer: Any, name_of: NameOf) -> Iterator[Event]:
+    yield ShareReset(at, client, request.group_id)
 
 
 def _share_error(answer: Any, said: Any) -> int | None:
@@ -228,4 +241,6 @@ GROUPS: Final = {
     ApiKey.DELETE_TOPICS: _deleted,
     ApiKey.SHARE_FETCH: _shared,
     ApiKey.SHARE_ACKNOWLEDGE: _shared,
+    ApiKey.ALTER_SHARE_GROUP_OFFSETS: _share_reset,
+    ApiKey.DELETE_SHARE_GROUP_OFFSETS: _share_reset,
 }

@@ -64,13 +64,14 @@ class StubCheck:
 
         follower = self._journal.follower
         self._journal.call_or_do(follower.catch_up)
-        follower.verdict(wanted, ignoring, note)
+        limit = self._journal.delivery_limit
+        follower.verdict(wanted, ignoring, note, limit)
         answers = {one: self._look(*one) for one in asked}
 
         def look(partition: Partition, start: int, end: int) -> list[Range] | None:
             return answers.get((partition, start, end))
 
-        verdict = follower.verdict(wanted, ignoring, look)
+        verdict = follower.verdict(wanted, ignoring, look, limit)
         for relation in self._relations:
             verdict = verdict.with_more(self._compared(follower, *relation))
         return verdict

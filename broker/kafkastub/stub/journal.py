@@ -75,3 +75,13 @@ class KeptJournal:
     def topic_name(self, topic_id: bytes) -> str | None:
         """Return the name of the topic that has, or had, this id."""
         return None if self._broker is None else self._broker.name_of(topic_id)
+
+    def delivery_limit(self, group: str) -> int | None:
+        """Return how often a record is delivered to a share group at most; None if the broker is a cluster's."""
+        state = getattr(self._broker, "state", None)
+        if state is None:
+            return None
+        from kafkastub.views.share_groups import delivery_limit
+
+        found: int = self.call_or_do(lambda: delivery_limit(state, group))
+        return found

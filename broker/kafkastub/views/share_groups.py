@@ -177,6 +177,11 @@ def view(state: BrokerState, group_id: str) -> ShareGroupView | None:
     return ShareGroupView(**vars(found), partitions=places, holds=holds)
 
 
+def delivery_limit(state: BrokerState, group_id: str) -> int:
+    """How often a record is delivered to a group at most."""
+    return state.share_partitions.group_settings.of(group_id).delivery_count_limit
+
+
 def client_ids(found: ShareGroupView) -> dict[str, str]:
     """The client ids of a group's members, by member id."""
     return {one.member_id: one.client_id for one in found.members.values()}

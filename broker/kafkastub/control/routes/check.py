@@ -102,7 +102,10 @@ def routes(hosted: Hosted) -> Endpoints:
         await asyncio.to_thread(follower.settle)
         try:
             verdict = follower.verdict(
-                asked.guarantee or None, asked.ignoring, lambda partition, *ends: _look(broker, partition, *ends)
+                asked.guarantee or None,
+                asked.ignoring,
+                lambda partition, *ends: _look(broker, partition, *ends),
+                lambda group: _limit(broker, group),
             )
         except ValueError as error:
             raise Problem(400, str(error)) from None
@@ -119,3 +122,13 @@ def _look(broker: Broker, partition: tuple[str, int], start: int, end: int) -> l
     from kafkastub.views.records import offsets
 
     return offsets(state, *partition, start, end)
+
+
+def _limit(broker: Broker, group: str) -> int | None:
+    """How often a stub delivers a record to a share group; of a proxy's cluster nobody knows."""
+    state = getattr(broker, "state", None)
+    if state is None:
+        return None
+    from kafkastub.views.share_groups import delivery_limit
+
+    return delivery_limit(state, group)
