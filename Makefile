@@ -37,7 +37,7 @@ help:
 	@echo "make oracle-proxy  clients, faults, holds, journal and random scenarios through a proxy in front of Apache Kafka"
 	@echo "make oracle-expiry the expiry of offsets on both; waits for two real minutes"
 	@echo "make differential  any seeds: SEEDS=1-1000 ARGS=\"--steps 40\" (--kind consumer|share|streams|data|odd|broken|access)"
-	@echo "make conformance   the suite of kafkastub conform on stub, two Apache Kafkas and kfake; writes docs/conformance.md"
+	@echo "make conformance   the suite of kafkastub conform on stub, two Apache Kafkas and kfake; writes docs/conformance.md and anomalies.md"
 	@echo "make clients       twelve client libraries on the stub and Apache Kafka; writes docs/clients.md (Maven, Go, Node.js, Cargo)"
 	@echo "make programs      applications on the stub and Apache Kafka; writes docs/programs.md (Maven, Go)"
 	@echo "make clients-proxy both of them on Apache Kafka directly and through kafkastub proxy (make programs-proxy)"

@@ -31,6 +31,18 @@ class Status(Enum):
 
 
 @dataclass(frozen=True)
+class Anomaly:
+    """Whether a broker lets a client break one of the guarantees in docs/guarantees.md.
+
+    `setting` is what the client has set: acks, idempotence, isolation level.
+    """
+
+    guarantee: str
+    setting: str
+    allowed: bool
+
+
+@dataclass(frozen=True)
 class Case:
     """One thing that a broker shall do.
 
@@ -39,6 +51,7 @@ class Case:
     cannot do without. `profile` is "both", or the one profile whose letter it follows. `since` is the first release of
     Apache Kafka that does so, "4.0", and `before` what earlier ones do. `clock` is whether it moves the broker's time,
     as nothing can but the control port of kafkastub.
+    `anomaly` is what it shows about a guarantee that `kafkastub check` looks for, where it does.
     """
 
     id: str
@@ -53,6 +66,7 @@ class Case:
     since: str = ""
     before: str = ""
     clock: bool = False
+    anomaly: Anomaly | None = None
 
     def holds_for(self, profile: str) -> bool:
         """Whether it belongs to a profile, or may belong to the one that is still to be found out."""

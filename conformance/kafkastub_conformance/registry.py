@@ -11,7 +11,7 @@ from pathlib import Path
 from kafkastub_conformance.broker import Broker
 from kafkastub_conformance.expression import condition
 from kafkastub_conformance.messages import KEYS
-from kafkastub_conformance.model import Case, Run
+from kafkastub_conformance.model import Anomaly, Case, Run
 from kafkawire.messages import REQUESTS
 
 Function = Callable[[Broker], None]
@@ -31,6 +31,7 @@ def case(
     since: str = "",
     before: str = "",
     clock: bool = False,
+    anomaly: Anomaly | None = None,
     name: str = "",
 ) -> Callable[[Function], Function]:
     """Enter the decorated function as the case `<api>/<function's name>`. Raises ValueError for an id given twice."""
@@ -42,7 +43,7 @@ def case(
         if identity in _cases:
             raise ValueError(f"there are two cases {identity}")
         _cases[identity] = Case(
-            identity, api, shows, source, function, versions, tuple(also), profile, slow, since, before, clock
+            identity, api, shows, source, function, versions, tuple(also), profile, slow, since, before, clock, anomaly
         )
         return function
 

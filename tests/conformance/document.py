@@ -1,4 +1,6 @@
-"""Writes docs/conformance.md: the suite on the stub, three releases of Apache Kafka and kfake (`make conformance`).
+"""Writes docs/conformance.md and docs/anomalies.md: the suite on the stub, three releases of Apache Kafka and kfake.
+
+`make conformance`; with `--anomalies` it writes the latter alone.
 
 Apache Kafka needs Java and Maven, kfake Go; what cannot be started is left out, with the reason in the document.
 """
@@ -19,6 +21,7 @@ from kafkastub_conformance.registry import catalogue, plan
 from kafkastub_conformance.release import LATEST, ranges, since
 from kafkastub_conformance.running import GONE, conform
 from kafkawire.api import ApiKey
+from tests.conformance import anomalies
 from tests.conformance.kfake_causes import CAUSES, cause_of, unexplained
 from tests.conftest import APACHE_CONFIG, CONFIG
 from tests.matrix import document as clients
@@ -134,7 +137,11 @@ def _stub(profile: str, slow: bool) -> Column:
         _fill_in(outcome, conform(stub.bootstrap_servers, profile, chosen="Acls/"))
     with KafkaStub(profile=profile, config=CONFIG, nodes=2) as stub:
         _fill_in(outcome, conform(stub.bootstrap_servers.split(",", 1)[0], profile, chosen=CLUSTERED))
-    return Column(f"kafkastub {__version__}, `{profile}`", outcome)
+    return Column(_stub_name(profile), outcome)
+
+
+def _stub_name(profile: str) -> str:
+    return f"kafkastub {__version__}, `{profile}`"
 
 
 def _apache_kafka(release: str, slow: bool) -> Column:
@@ -348,17 +355,42 @@ def _ranges(versions: list[int]) -> str:
 
 
 def main() -> int:
-    """Run all, write the document; gives 1 where stub or Kafka does not pass, or kfake fails for no known cause."""
+    """Run all, write the documents; gives 1 where stub or Kafka does not pass, or kfake fails for no known cause."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--slow", action="store_true", help="also the cases that wait for real seconds")
-    slow: bool = parser.parse_args().slow
+    parser.add_argument("--anomalies", action="store_true", help="only the cases about guarantees, and their document")
+    told = parser.parse_args()
+    slow: bool = told.slow
     found = []
-    for column in columns(slow):
+    for column in _anomalies() if told.anomalies else columns(slow):
         found.append(column)
-        told = column.missing if column.outcome is None else f"{len(column.outcome.bad)} not passed"
-        print(f"{column.name}: {told}", flush=True)
-    DOCUMENT.write_text(document(found, slow))
+        state = column.missing if column.outcome is None else f"{len(column.outcome.bad)} not passed"
+        print(f"{column.name}: {state}", flush=True)
+    if not told.anomalies:
+        DOCUMENT.write_text(document(found, slow))
+    anomalies.DOCUMENT.write_text(
+        PORT.sub("the broker", anomalies.document([(one.name, one.outcome) for one in found]))
+    )
     return int(any(map(_is_wrong, found)))
+
+
+def _anomalies() -> Iterator[Column]:
+    """Every broker, with the cases about guarantees alone."""
+    from bench import contestants
+
+    from tests.oracle.apache_kafka import ApacheKafka
+
+    for profile in ("kafka", "kips"):
+        with KafkaStub(profile=profile, config=CONFIG) as stub:
+            outcome = conform(stub.bootstrap_servers, profile, chosen=anomalies.CHOSEN)
+        yield Column(_stub_name(profile), outcome)
+    for release in (REFERENCE, *OLDER):
+        with ApacheKafka(config=APACHE_CONFIG, release=release) as kafka:
+            outcome = conform(kafka.bootstrap_servers, "kafka", chosen=anomalies.CHOSEN)
+        yield Column(f"Apache Kafka {release}", outcome)
+    with contestants.kfake() as running:
+        outcome = conform(f"{running.host}:{running.port}", "kafka", chosen=anomalies.CHOSEN, timeout=2)
+    yield Column(f"kfake {contestants.kfake_version()}", outcome)
 
 
 def _is_wrong(column: Column) -> bool:

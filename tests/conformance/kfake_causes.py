@@ -373,7 +373,7 @@ CAUSES = (
         "acks=0 that fails ends the connection.",
         "It goes on, and the client never learns of it.",
         "00_produce.go",
-        ("Produce/no-acks-failing",),
+        ("Produce/no-acks-failing", "Produce/guarantee-refused-without-acks"),
     ),
     Cause(
         "Watermarks are -1 beside an error.",
@@ -470,6 +470,7 @@ CAUSES = (
             "AddOffsetsToTxn/adding-offsets-stale",
             "TxnOffsetCommit/zombie",
             "EndTxn/ending-stale",
+            "EndTxn/guarantee-fenced-producer-commits",
         ),
     ),
     Cause(
@@ -503,7 +504,7 @@ CAUSES = (
         "A zombie is known by its epoch, also where nothing is in the transaction any more.",
         "Whether the partition is in the transaction is asked first: INVALID_TXN_STATE.",
         "00_produce.go, txns.go: get",
-        ("Produce/zombie",),
+        ("Produce/zombie", "Produce/guarantee-fenced-producer-writes"),
     ),
     Cause(
         "DescribeTransactions and ListTransactions tell a transaction that has ended: CompleteCommit, CompleteAbort.",

@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase
 import pytest
 
 from kafkastub import KafkaStub
+from kafkastub.guarantees import CATALOG
 from kafkastub.handlers.registry import registrations
 from kafkastub_conformance.broker import ALONE
 from kafkastub_conformance.cases.acls import MISSING, PRESENT
@@ -17,6 +18,8 @@ from kafkastub_conformance.registry import catalogue, plan
 from kafkastub_conformance.release import LATEST, checked_release, since
 from kafkastub_conformance.reports import text
 from kafkastub_conformance.running import conform
+from tests.conformance.anomalies import DOCUMENT, NOT_SHOWN
+from tests.conformance.anomalies import cases as anomalies
 from tests.conformance.document import EXPIRING, OLDER, SECURED
 from tests.conformance.kfake_causes import CAUSES
 from tests.conformance.mutants import MUTANTS, ROOT
@@ -135,6 +138,24 @@ def test_every_case_says_what_it_shows_and_where_that_is_from():
         assert set(case.also) <= set(KEYS), case.id
         assert case.id in planned["kafka" if case.profile == "both" else case.profile], case.id
         assert bool(case.since) == bool(case.before), case.id
+
+
+def test_each_guarantee_has_a_case_that_says_what_brokers_allow():
+    named = {case.anomaly.guarantee for case in catalogue() if case.anomaly is not None}
+    assert named | NOT_SHOWN.keys() == CATALOG.keys()
+    assert named.isdisjoint(NOT_SHOWN)
+
+
+def test_the_page_about_anomalies_has_every_case():
+    page = DOCUMENT.read_text()
+    rows = [line for line in page.splitlines() if line.startswith("| [`")]
+    assert len(rows) == len(anomalies())
+    for case, row in zip(anomalies(), rows, strict=True):
+        assert case.anomaly is not None
+        name, setting, how, shows, *_ = row.strip("| ").split(" | ")
+        assert (setting, shows) == (case.anomaly.setting, case.shows)
+        assert name == f"[`{case.anomaly.guarantee}`](guarantees.md#{case.anomaly.guarantee})"
+        assert ("forbids" in how) is not case.anomaly.allowed
 
 
 def test_every_cause_of_kfakes_failures_names_cases_that_there_are():

@@ -43,6 +43,8 @@ def _result(result: Result) -> dict[str, Any]:
         "source": result.run.case.source,
         "profile": result.run.case.profile,
     }
+    if result.run.case.anomaly is not None:
+        found["anomaly"] = vars(result.run.case.anomaly)
     if result.reason:
         found["reason"] = result.reason
     if result.differences:
