@@ -25,6 +25,7 @@ from kafkastub.guarantees.events import (
     Partition,
     PositionsRead,
     Produced,
+    ProducerGiven,
     Replicated,
     ShareAcknowledged,
     ShareEnded,
@@ -109,7 +110,8 @@ def writes(play: Playing, said: dict[str, str | None]) -> None:
     sent = play.sent.setdefault(who, [])
     if said["which"] is None or said["which"] == "another":
         sent.append(play.sequence)
-    what = sent[0] if said["which"] == "the first" else sent[-1]
+    number = re.match(r"the (\d+)", said["which"] or "")
+    what = sent[int(number[1]) - 1] if number else sent[0] if said["which"] == "the first" else sent[-1]
     crc = hash((who, what))
     is_written = error == 0 or (said["error"] or "").endswith("written")
     transactional = producer is not None and producer.transactional
@@ -147,12 +149,28 @@ def begins(play: Playing, said: dict[str, str | None]) -> None:
 def ends(play: Playing, said: dict[str, str | None]) -> None:
     who, commits = str(said["who"]), said["how"] == "commits"
     producer = play.producers[who]
+    error = error_of(said["error"])
+    if error == 0 or (said["error"] or "").endswith("done"):
+        _mark(play, producer.id, commits)
+    play.feed(Ended(play.at(), play.client(who), who, producer.id, 0, commits, error))
+
+
+def _mark(play: Playing, producer_id: int, commits: bool) -> None:
+    """Write markers behind what a producer's transaction has written."""
     for partition, batches in play.batches.items():
-        if any(one.producer_id == producer.id and not one.control for one in batches):
+        mine = [one for one in batches if one.producer_id == producer_id]
+        if mine and not mine[-1].control:
             base = play.logs[partition]
-            batches.append(Batch(base, base + 1, producer.id, 0, -1, 0, True, True, not commits))
+            batches.append(Batch(base, base + 1, producer_id, 0, -1, 0, True, True, not commits))
             play.logs[partition] = base + 1
-    play.feed(Ended(play.at(), play.client(who), who, producer.id, 0, commits, error_of(said["error"])))
+
+
+def starts_again(play: Playing, said: dict[str, str | None]) -> None:
+    """InitProducerId, by the same instance: the coordinator aborts what was open."""
+    who = str(said["who"])
+    producer = play.producers[who]
+    _mark(play, producer.id, False)
+    play.feed(ProducerGiven(play.at(), play.client(who), who, producer.id, 0))
 
 
 def goes(play: Playing, said: dict[str, str | None]) -> None:
@@ -281,16 +299,17 @@ def acknowledges(play: Playing, said: dict[str, str | None]) -> None:
 
 _WHO = r"(?P<who>\w+)"
 _PLACE = r"(?P<place>\w+-\d+)"
-_ERROR = r"(: (?P<error>no answer, but written|no answer|[A-Z_]+))?"
+_ERROR = r"(: (?P<error>no answer, but written|no answer, but done|no answer|[A-Z_]+))?"
 _LINES: list[tuple[str, Callable[[Playing, dict[str, str | None]], None]]] = [
     (
-        rf"{_WHO} writes ((?P<which>the same|another|the first) )?(?P<count>\d+) to {_PLACE}"
+        rf"{_WHO} writes ((?P<which>the same|another|the first|the \d+(?:st|nd|rd|th)) )?(?P<count>\d+) to {_PLACE}"
         rf"( with acks (?P<acks>\d))?{_ERROR}",
         writes,
     ),
     (r"(?P<topic>\w+) has (?P<count>\d+) replicas", has_replicas),
     (rf"{_WHO} begins a transaction", begins),
     (rf"{_WHO} (?P<how>commits|aborts) the transaction{_ERROR}", ends),
+    (rf"{_WHO} starts again", starts_again),
     (rf"{_WHO} goes", goes),
     (rf"{_WHO} joins( and keeps (?P<kept>[\w, -]+))?", joins),
     (rf"{_WHO} owns (?P<places>[\w, -]+)", owns),

@@ -38,8 +38,13 @@ class _Batch:
     client: Client
     error: int | None
     end_before: int
-    """Where the log ended, as far as it was known."""
+    """Where the log ended; -1 if nobody knows, because of another batch without an answer."""
     producer_id: int
+    last: At
+    """Of the last attempt."""
+    attempts: int = 1
+    is_unclear: bool = False
+    """Whether it was sent without an answer, too: it may be written."""
     behind: At | None = None
     """A later batch of the same connection that was accepted."""
     contents: Counter[int] = field(default_factory=Counter)
@@ -54,6 +59,8 @@ class Producers:
         self._open: dict[Partition, deque[_Batch]] = {}
         """Batches that were refused or had no answer, and may come again."""
         self._records = 0
+        self._unanswered: dict[Partition, set[int]] = {}
+        """Batches without an answer since the end of a log was known, by CRC."""
         self._accepted: dict[tuple[int, str], At] = {}
         """What a connection wrote last to a topic."""
         self._fenced: dict[tuple[int, int], tuple[At, int]] = {}
@@ -77,7 +84,8 @@ class Producers:
         if accepted:
             base = event.base_offset
             if waiting:
-                self._compare(event, waiting, base, count)
+                self._compare(event, waiting, base, log.end)
+            self._unanswered.pop(event.partition, None)
             log.seen(event.batch._replace(first=base, end=base + count))
             if event.batch.transactional:
                 self._state.transactions_in.setdefault(event.batch.producer_id, set()).add(event.partition)
@@ -87,8 +95,11 @@ class Producers:
         if event.error == 0 or event.error == ErrorCode.DUPLICATE_SEQUENCE_NUMBER:
             if self._records:
                 self._strike(event)
-        elif event.acks != 0:
-            self._keep(event, log.end, count)
+        else:
+            if _is_unclear(event.error):
+                self._leave_open(event)
+            if event.acks != 0:
+                self._keep(event, log.end, count)
 
     def replicated(self, event: Replicated) -> None:
         if len(self._replicas) < _MOST:
@@ -111,18 +122,38 @@ class Producers:
         )
         self.found.append(found("weak_acks", cause, event.at, partition=event.partition))
 
+    def _leave_open(self, event: Produced) -> None:
+        """It may be written: what was refused of the same content is not missing for certain."""
+        if self._records:
+            contents = set(event.contents())
+            for partition, waiting in self._open.items():
+                if partition[0] == event.partition[0]:
+                    for one in waiting:
+                        one.is_unclear = one.is_unclear or not contents.isdisjoint(one.contents)
+
     def _keep(self, event: Produced, end: int, count: int) -> None:
         """It was refused, or there was no answer."""
-        waiting = self._open.setdefault(event.partition, deque(maxlen=_MOST))
-        if any(one.crc == event.batch.crc and one.error == event.error for one in waiting):
-            return
-        one = _Batch(event.batch.crc, count, event.at, event.client, event.error, end, event.batch.producer_id)
+        waiting = self._open.setdefault(event.partition, deque())
+        crc, others = event.batch.crc, self._unanswered.get(event.partition, set()) - {event.batch.crc}
+        if _is_unclear(event.error):
+            self._unanswered.setdefault(event.partition, set()).add(crc)
+        for one in waiting:
+            if one.crc == crc and one.error == event.error:
+                one.last, one.attempts = event.at, one.attempts + 1
+                return
+        one = _Batch(
+            crc, count, event.at, event.client, event.error, -1 if others else end, event.batch.producer_id, event.at,
+            is_unclear=any(each.crc == crc and _is_unclear(each.error) for each in waiting),
+        )  # fmt: skip
         if event.error in RETRIABLE and event.error not in _MAYBE_WRITTEN:
             if self._records + count > _MOST_RECORDS:
                 self._state.forget("records that were refused")
             else:
                 one.contents.update(event.contents())
                 self._records += one.contents.total()
+        while len(waiting) >= _MOST:
+            self._records -= waiting.popleft().contents.total()
+            self._state.forget("batches that were refused or had no answer")
         waiting.append(one)
 
     def _strike(self, event: Produced) -> None:
@@ -140,29 +171,44 @@ class Producers:
                 one.contents -= Counter(contents)
                 self._records -= before - one.contents.total()
 
-    def _compare(self, event: Produced, waiting: deque[_Batch], base: int, count: int) -> None:
-        """An accepted batch beside those that were refused, or had no answer."""
+    def _compare(self, event: Produced, waiting: deque[_Batch], base: int, end: int) -> None:
+        """Compare an accepted batch with those that were refused, or had no answer. The log ended at `end`."""
         if event.batch.producer_id >= 0:
             return  # the broker itself keeps order, and takes each once
-        for one in tuple(waiting):
-            if one.crc != event.batch.crc or one.count != count:
-                if one.client.connection == event.client.connection and event.at.began >= one.at.began:
-                    one.behind = one.behind or event.at
-                continue
-            if (one.error is None or one.error in _MAYBE_WRITTEN) and base - one.end_before == count:
-                cause = (
-                    f"client {event.client.client_id!r}, without idempotence, sent a batch of {count} again that had "
-                    f"no answer and had been written: offsets {one.end_before} and {base} begin the same records"
-                )
-                self._add("sent_twice", cause, event, one, (one.end_before, base + count))
-            elif one.behind is not None and one.error:
+        count = event.batch.end - event.batch.first
+        mine = [one for one in waiting if one.crc == event.batch.crc and one.count == count]
+        unclear = [one for one in mine if _is_unclear(one.error)]
+        refused = [one for one in mine if not _is_unclear(one.error) and one.behind is not None]
+        attempts = sum(one.attempts for one in unclear)
+        if unclear and self._is_repeated(event, unclear[0], base - unclear[0].end_before, attempts, end):
+            start = unclear[0].end_before
+            cause = (
+                f"client {event.client.client_id!r}, without idempotence, sent a batch of {count} again that had "
+                f"no answer and had been written: offsets {start} and {base} begin the same records"
+            )
+            self._add("sent_twice", cause, event, unclear[0], (start, base + count))
+        if refused:
+            first = refused[0]
+            assert first.behind is not None
+            if not any(one.at.began < first.behind.began for one in unclear):
                 cause = (
                     f"client {event.client.client_id!r}, without idempotence, sent a batch again that was refused with "
-                    f"{error_name(one.error)}, behind one that it had sent after it"
+                    f"{error_name(first.error or 0)}, behind one that it had sent after it"
                 )
-                self._add("out_of_order", cause, event, one, (base, base + count), one.behind)
+                self._add("out_of_order", cause, event, first, (base, base + count), first.behind)
+        for one in mine:
             waiting.remove(one)
             self._records -= one.contents.total()
+        for one in waiting:
+            if one.client.connection == event.client.connection and event.at.began >= one.at.began:
+                one.behind = one.behind or event.at
+
+    def _is_repeated(self, event: Produced, one: _Batch, between: int, attempts: int, end: int) -> bool:
+        """Whether nothing but earlier attempts of it can lie between the end of the log before them, and the batch."""
+        others = self._unanswered.get(event.partition, set()) - {one.crc}
+        if one.end_before < 0 or end != one.end_before or others:
+            return False
+        return 0 < between <= attempts * one.count and between % one.count == 0
 
     def _add(self, name: str, cause: str, event: Produced, one: _Batch, offsets: tuple[int, int], *others: At) -> None:
         if len(self.found) < _MOST:
@@ -208,8 +254,15 @@ class Producers:
                 if not one.contents or one.error is None:
                     continue
                 later = self._accepted.get((one.client.connection, partition[0]))
-                moved_on = later is not None and later.began > one.at.ended
-                if not moved_on and not gone(one.client.connection):
+                if later is not None and later.began <= one.last.ended:
+                    later = None
+                if one.is_unclear:
+                    undecided.append(
+                        f"{partition[0]}-{partition[1]}: {one.contents.total()} records were refused with "
+                        f"{error_name(one.error)}, and sent without an answer, too: they may be written"
+                    )
+                    continue
+                if later is None and not gone(one.client.connection):
                     undecided.append(
                         f"{partition[0]}-{partition[1]}: {one.contents.total()} records were refused with "
                         f"{error_name(one.error)}, and client {one.client.client_id!r} may still repeat them"
@@ -219,4 +272,9 @@ class Producers:
                     f"{one.contents.total()} records of client {one.client.client_id!r} were refused with "
                     f"{error_name(one.error)}, which can be tried again, and were never written"
                 )
-                yield found("refused_and_given_up", cause, one.at, later, partition=partition)
+                yield found("refused_and_given_up", cause, one.at, one.last, later, partition=partition)
+
+
+def _is_unclear(error: int | None) -> bool:
+    """Whether a batch with this error may be written."""
+    return error is None or error in _MAYBE_WRITTEN
