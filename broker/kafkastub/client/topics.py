@@ -45,6 +45,8 @@ LATEST: Final = -1
 EARLIEST: Final = -2
 """Timestamps of ListOffsets with a meaning of their own."""
 
+_CONSUMER: Final = -1
+"""Instead of the id of a replica, which would be told of offsets that are not committed."""
 INTERNAL: Final = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})
 _TOPIC: Final = 2
 _DEFAULT_CONFIG: Final = 5
@@ -237,7 +239,7 @@ def list_offsets(client: Client, timestamps: Mapping[TopicPartition, int]) -> di
             ListOffsetsTopic(name, [ListOffsetsPartition(i, timestamp=timestamps[name, i]) for i in indexes])
             for name, indexes in _by_topic(own).items()
         ]
-        return ListOffsetsRequest(topics=topics, timeout_ms=_ms(client))
+        return ListOffsetsRequest(_CONSUMER, topics=topics, timeout_ms=_ms(client))
 
     found: dict[TopicPartition, int] = {}
     for answer in client.ask_leaders(timestamps, make):
