@@ -90,7 +90,8 @@ def add_to(commands: Commands) -> None:
     serve.add_argument(
         "--snapshot",
         metavar="FILE",
-        help="start from this snapshot (`kafkastub snapshot save`), unless --data-dir already has data",
+        help="start from this snapshot (`kafkastub snapshot save`, or of a cluster `take --from`), unless --data-dir "
+        "already has data",
     )
     add_watching_options(serve)
     serve.add_argument(
@@ -141,12 +142,17 @@ def _serve(arguments: argparse.Namespace) -> int:
     from kafkawire.errors import KafkaError
 
     try:
-        config = BrokerConfig(overrides(arguments), Profile.named(arguments.profile))
+        given = overrides(arguments)
+        config = BrokerConfig(given, Profile.named(arguments.profile))
+        snapshot = _snapshot(arguments.snapshot, config)
+        if snapshot is not None and snapshot.properties:
+            from kafkastub.state.snapshots.configured import configured
+
+            config = configured(snapshot, given, arguments.profile)
         topics = named_topics(arguments.topic)
         _check_racks(arguments.nodes, arguments.racks)
         listeners = _listeners(arguments, config)
         rules = rules_of(arguments.faults)
-        snapshot = _snapshot(arguments.snapshot, config)
         load_control(arguments.control_port)
         load_registry(arguments.registry_port)
     except (ConfigError, ValueError) as error:

@@ -71,6 +71,11 @@ def _plan(options: StubOptions) -> Plan:
     if options.users is not None:
         settings, host, port = arguments.with_users(options.users, settings, host, port), None, None
     config = BrokerConfig(settings, Profile.named(options.profile))
+    snapshot = _snapshot(options.snapshot, config)
+    if snapshot is not None and snapshot.properties:
+        from kafkastub.state.snapshots.configured import configured
+
+        config = configured(snapshot, settings, options.profile)
     for name in config.unknown:
         from kafkastub.config.mistyped import refusal
 
@@ -81,7 +86,7 @@ def _plan(options: StubOptions) -> Plan:
         plan_listeners(config, host, port, options.advertised),
         arguments.topics(options.topics),
         arguments.nodes(options.nodes, options.racks),
-        _snapshot(options.snapshot, config),
+        snapshot,
         [_rule(number, given) for number, given in enumerate(options.faults)],
         None if options.chaos is None else arguments.chaos(options.chaos, options.chaos_level),
         _ring(options),

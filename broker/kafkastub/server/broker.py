@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from kafkastub.config import BrokerConfig, Listeners, misleading, plan_listeners
 from kafkastub.config.connection_limits import letting_nobody_in
@@ -31,6 +31,10 @@ if TYPE_CHECKING:
     from kafkastub.server.watching.chaos import Chaos, Mover
     from kafkastub.server.watching.observer import Observer
     from kafkastub.state.snapshots.saved import SavedState
+
+
+_MOST_MISSING: Final = 20
+"""What a snapshot lacks, in so many lines."""
 
 
 class Broker:
@@ -115,6 +119,8 @@ class Broker:
     async def _begin_with(self, snapshot: SavedState, topics: Mapping[str, int]) -> None:
         if self._directory is None or self._directory.was_new:
             await self.restore(snapshot)
+            for what, why in snapshot.missing[:_MOST_MISSING]:
+                self.log.warning("the snapshot lacks something of its cluster", what=what, why=why)
         else:
             self.log.info("the snapshot is left alone: the data directory has what the last run left")
         for name, partitions in topics.items():

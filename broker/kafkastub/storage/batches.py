@@ -6,7 +6,18 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from kafkawire.errors import KafkaError
-from kafkawire.records import HEADER_SIZE, MAGIC, BatchHeader, check_crc, parse_header
+from kafkawire.records import (
+    HEADER_SIZE,
+    MAGIC,
+    NO_PRODUCER_EPOCH,
+    NO_PRODUCER_ID,
+    NO_SEQUENCE,
+    BatchHeader,
+    check_crc,
+    compute_crc,
+    parse_header,
+)
+from kafkawire.records.batch import LOG_OVERHEAD
 
 
 class FoundBatch(NamedTuple):
@@ -59,3 +70,25 @@ def whole_batches(data: memoryview, base_offset: int, *, holes: bool) -> tuple[i
         at += header.size
         end = header.last_offset + 1
     return at, end, None
+
+
+def empty_batch(offset: int, leader_epoch: int, timestamp: int) -> BatchHeader:
+    """The header of a batch of that offset whose record compaction has removed: it is all that there is of it
+    (DefaultRecordBatch.writeEmptyHeader).
+    """
+    header = BatchHeader(
+        base_offset=offset,
+        length=HEADER_SIZE - LOG_OVERHEAD,
+        leader_epoch=leader_epoch,
+        magic=MAGIC,
+        crc=0,
+        attributes=0,
+        last_offset_delta=0,
+        base_timestamp=timestamp,
+        max_timestamp=timestamp,
+        producer_id=NO_PRODUCER_ID,
+        producer_epoch=NO_PRODUCER_EPOCH,
+        base_sequence=NO_SEQUENCE,
+        record_count=0,
+    )
+    return header._replace(crc=compute_crc(header.encode()))

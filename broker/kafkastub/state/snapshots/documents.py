@@ -49,7 +49,8 @@ _PARTITION: Final = fields(
         "producers": listed(_PRODUCER),
         "aborted": listed(parts(_OFFSET, _OFFSET, _OFFSET, _OFFSET)),
         "segments": listed(_OFFSET),
-    }
+    },
+    {"newest_ms": or_null(_LONG)},
 )
 _MORE: Final[Check] = fields(
     {
@@ -63,7 +64,12 @@ _MORE: Final[Check] = fields(
         "held_share_groups": listed(text),
         "dirs_wished": listed(parts(_NODE, text, _INT, text)),  # a client may wish for any partition
         "topics": listed(fields({"coordinators": _flag, "partitions": listed(_PARTITION, at_least=1)})),
-    }
+    },
+    {
+        # of a snapshot of a real cluster: what its brokers are started with, and what could not be read
+        "properties": by_name(text),
+        "missing": listed(parts(text, text)),
+    },
 )
 
 
@@ -91,6 +97,8 @@ def document(saved: SavedState) -> dict[str, Any]:
         "held": sorted(saved.held),
         "held_share_groups": sorted(saved.held_share_groups),
         "dirs_wished": saved.dirs_wished,
+        **({"properties": dict(saved.properties)} if saved.properties else {}),
+        **({"missing": saved.missing} if saved.missing else {}),
     }
 
 
@@ -123,19 +131,43 @@ def _partition(scratch: Scratch, topic: Topic, one: PartitionState) -> dict[str,
 
 def _log(log: PartitionLog | None) -> dict[str, Any]:
     if log is None:
-        return _NEW
+        return NEW
     end = log.log_end_offset
-    return {
-        "log_start_offset": log.log_start_offset,
+    return log_document(
+        log.log_start_offset,
+        end,
+        log.epochs.starts(),
+        log.producer_states.entries(),
+        log.aborted_transactions(0, end),
+        [one.base_offset for one in segments_of(log)],
+    )
+
+
+def log_document(
+    start: int,
+    end: int,
+    epochs: Sequence[Sequence[int]],
+    producers: Iterable[ProducerEntry],
+    aborted: Sequence[AbortedTransaction],
+    segments: Sequence[int],
+    newest_ms: int | None = None,
+) -> dict[str, Any]:
+    """What a snapshot says of a log.
+
+    `segments`: where its files begin. Where they end before the log, `newest_ms` is the timestamp of its newest record.
+    """
+    said = {
+        "log_start_offset": start,
         "log_end_offset": end,
-        "epochs": log.epochs.starts(),
-        "producers": [_producer(one) for one in log.producer_states.entries()],
-        "aborted": log.aborted_transactions(0, end),
-        "segments": [one.base_offset for one in segments_of(log)],
+        "epochs": epochs,
+        "producers": [_producer(one) for one in producers],
+        "aborted": aborted,
+        "segments": segments,
     }
+    return said if newest_ms is None else {**said, "newest_ms": newest_ms}
 
 
-_NEW: Final = {
+NEW: Final = {
     "log_start_offset": 0, "log_end_offset": 0, "epochs": [[0, 0]], "producers": [], "aborted": [], "segments": []
 }  # fmt: skip
 """Of a log that nobody has asked for."""
@@ -143,7 +175,7 @@ _NEW: Final = {
 
 def is_new(each: Any) -> bool:
     """Whether that is said of a partition's log."""
-    return all(each[name] == value for name, value in _NEW.items())
+    return all(each[name] == value for name, value in NEW.items())
 
 
 def _producer(one: ProducerEntry) -> list[Any]:

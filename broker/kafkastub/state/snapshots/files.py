@@ -30,7 +30,7 @@ from kafkastub.state.snapshots.holding import Budget, Limit
 from kafkastub.state.snapshots.saved import SavedBatches, SavedInternalTopic, SavedState, SavedUserTopic, SnapshotError
 from kafkastub.state.snapshots.segments import Scratch, segments_of
 from kafkastub.storage import SavedLogs
-from kafkastub.storage.batches import batches_of, whole_batches
+from kafkastub.storage.batches import batches_of, empty_batch, whole_batches
 from kafkastub.storage.segment import Segment, StoredBatch
 from kafkawire.records import HEADER_SIZE
 
@@ -43,9 +43,9 @@ _OF_DOCUMENT: Final = 16
 """Of the bytes that a file may unpack to one in so many may be of its document,"""
 _OF_VALUES: Final = 256
 """and to one in so many a value: each takes some 60 bytes, and others wait while they are made."""
-_FORMAT_KEY: Final = "kafkastub_snapshot"
-_DOCUMENT: Final = "snapshot.json"
-_LEVEL: Final = 1
+FORMAT_KEY: Final = "kafkastub_snapshot"
+DOCUMENT: Final = "snapshot.json"
+LEVEL: Final = 1
 """Of the compression: the others take longer and give little."""
 _TIME: Final = Struct(">qq")
 _PIECE: Final = 1 << 20
@@ -53,7 +53,7 @@ _END: Final = 22
 """Bytes of what a zip archive without a comment ends with."""
 _MOST_ENTRIES: Final = 0xFFFF
 _METHODS: Final = (ZIP_STORED, ZIP_DEFLATED)
-_THE_SAME_DAY: Final = (2000, 1, 1, 0, 0, 0)
+THE_SAME_DAY: Final = (2000, 1, 1, 0, 0, 0)
 
 
 def write(saved: SavedState, file: str | os.PathLike[str] | IO[bytes]) -> None:
@@ -61,16 +61,16 @@ def write(saved: SavedState, file: str | os.PathLike[str] | IO[bytes]) -> None:
     from zipfile import ZipInfo
 
     scratch = Scratch(saved)
-    document = {_FORMAT_KEY: FORMAT, **documents.document(saved)}
+    document = {FORMAT_KEY: FORMAT, **documents.document(saved)}
     try:
-        with ZipFile(file, "w", ZIP_DEFLATED, allowZip64=False, compresslevel=_LEVEL) as archive:
+        with ZipFile(file, "w", ZIP_DEFLATED, allowZip64=False, compresslevel=LEVEL) as archive:
 
             def add(name: str, content: bytes) -> None:
-                entry = ZipInfo(name, _THE_SAME_DAY)
+                entry = ZipInfo(name, THE_SAME_DAY)
                 entry.compress_type = ZIP_DEFLATED
-                archive.writestr(entry, content, compresslevel=_LEVEL)
+                archive.writestr(entry, content, compresslevel=LEVEL)
 
-            add(_DOCUMENT, documents.encoded(document, scratch))
+            add(DOCUMENT, documents.encoded(document, scratch))
             for topic in scratch.topics:
                 for index, log in scratch.logs(topic):
                     for segment in segments_of(log):
@@ -130,12 +130,12 @@ def _read(archive: ZipFile, config: BrokerConfig, limit: Limit) -> SavedState:
             "a part of it is compressed in another way than deflate"
         )  # of others nothing limits a piece
     names = set(archive.namelist())
-    if _DOCUMENT not in names:
-        raise SnapshotError(f"there is no {_DOCUMENT} in it")
+    if DOCUMENT not in names:
+        raise SnapshotError(f"there is no {DOCUMENT} in it")
     document = _document(archive, limit)
-    version = document.get(_FORMAT_KEY) if isinstance(document, dict) else None
+    version = document.get(FORMAT_KEY) if isinstance(document, dict) else None
     if type(version) is not int:
-        raise SnapshotError(f"{_DOCUMENT} has no {_FORMAT_KEY}")
+        raise SnapshotError(f"{DOCUMENT} has no {FORMAT_KEY}")
     if version > FORMAT:
         raise SnapshotError(f"it has format {version}, which is newer than this version knows (up to {FORMAT})")
     documents.check(document)
@@ -167,13 +167,13 @@ class _Parts:
 
 def _document(archive: ZipFile, limit: Limit) -> Any:
     """The document, read. Raises SnapshotError where it would become very large, ValueError where it is none."""
-    size, most = archive.getinfo(_DOCUMENT).file_size, limit.most // _OF_DOCUMENT
+    size, most = archive.getinfo(DOCUMENT).file_size, limit.most // _OF_DOCUMENT
     if size > most:
-        raise limit.passed(f"{_DOCUMENT} has", size, most)
-    text = archive.read(_DOCUMENT)
+        raise limit.passed(f"{DOCUMENT} has", size, most)
+    text = archive.read(DOCUMENT)
     values, most = sum(map(text.count, (b"[", b"{", b","))), limit.most // _OF_VALUES
     if values > most:
-        raise limit.passed(f"{_DOCUMENT} has", values, most, "values")
+        raise limit.passed(f"{DOCUMENT} has", values, most, "values")
     return json.loads(text, object_hook=_as_it_is)
 
 
@@ -197,17 +197,19 @@ def _state(document: Mapping[str, Any], parts: _Parts, config: BrokerConfig) -> 
         document["controller_id"],
         settings | {"features": document.get("features", {}), "metadata": document["metadata"]},
         document["logger_levels"],
-        tuple(_topic(one, parts) for one in document["topics"]),
+        tuple(_topic(one, parts, document["broker_ms"]) for one in document["topics"]),
         (None, document["clock"]["frozen_at"]),
         document["broker_ms"],
         document["producer_ids"]["next"],
         frozenset(document["held"]),
         [(one[0], one[1], one[2], one[3]) for one in document["dirs_wished"]],
         frozenset(document["held_share_groups"]),
+        document.get("properties", {}),
+        [(what, why) for what, why in document.get("missing", ())],
     )
 
 
-def _topic(one: Any, parts: _Parts) -> SavedUserTopic | SavedInternalTopic:
+def _topic(one: Any, parts: _Parts, broker_ms: int) -> SavedUserTopic | SavedInternalTopic:
     topic = documents.topic_of(one, INTERNAL_TOPICS)
     log_dirs = [{"log_dirs": each["log_dirs"]} for each in one["partitions"] if "log_dirs" in each]
     if len(log_dirs) < len(one["partitions"]):
@@ -223,20 +225,26 @@ def _topic(one: Any, parts: _Parts) -> SavedUserTopic | SavedInternalTopic:
         starts = [each["log_start_offset"] for each in one["partitions"]]
         return SavedInternalTopic(topic, log_dirs, SavedBatches(batches, starts))
     made = {
-        index: documents.log_of(each, list(_segments(each, f"{topic.name}-{index}", parts)))
+        index: documents.log_of(each, list(_segments(each, f"{topic.name}-{index}", parts, broker_ms)))
         for index, each in enumerate(one["partitions"])
         if not documents.is_new(each)
     }
     return SavedUserTopic(topic, log_dirs, SavedLogs(made, {}))
 
 
-def _segments(each: Any, name: str, parts: _Parts) -> Iterator[Segment]:
-    """The segments of a log; at least one, for it to grow."""
+def _segments(each: Any, name: str, parts: _Parts, broker_ms: int) -> Iterator[Segment]:
+    """The segments of a log; at least one, for it to grow.
+
+    A log's last offset is always in a batch: where the file has none, an empty one is made, as compaction leaves them.
+    """
     _check_start(each, name)
     end = each["log_end_offset"]
     bases = each["segments"]
     if not bases:
-        yield Segment(end)
+        segment = Segment(each["log_start_offset"])
+        if each["log_start_offset"] < end:
+            segment.append(_stand_in(each, broker_ms))
+        yield segment.twin()
         return
     for base, following in zip(bases, [*bases[1:], end], strict=True):
         path = f"{name}/{base:020d}"
@@ -250,7 +258,18 @@ def _segments(each: Any, name: str, parts: _Parts) -> Iterator[Segment]:
             at = bisect_right(offsets, header.base_offset)
             appended_ms = times[at - 1][1] if at else header.max_timestamp
             segment.append(StoredBatch(header, batch[HEADER_SIZE:], appended_ms))
+        if following == end and (not segment.batches or segment.batches[-1].last_offset < end - 1):
+            segment.append(_stand_in(each, broker_ms))
         yield segment.twin()
+
+
+def _stand_in(each: Any, broker_ms: int) -> StoredBatch:
+    """A batch without records at a log's last offset, as old as its newest record was."""
+    newest_ms = each.get("newest_ms")
+    if newest_ms is None:
+        newest_ms = broker_ms
+    epoch = max((epoch for epoch, _ in each["epochs"]), default=0)
+    return StoredBatch(empty_batch(each["log_end_offset"] - 1, epoch, newest_ms), b"", newest_ms)
 
 
 def _check_start(each: Any, name: str) -> None:

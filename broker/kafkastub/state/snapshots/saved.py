@@ -7,6 +7,7 @@ partitions, groups and producers, not by records.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from kafkastub.config import BrokerConfig
@@ -65,6 +66,8 @@ class SavedState(NamedTuple):
         held: transactional ids whose markers were held.
         dirs_wished: as `LogDirs.wishes`.
         held_share_groups: whose acknowledgements were held.
+        properties: of a snapshot of a real cluster, what its brokers were started with (`configured`).
+        missing: of such a snapshot, what could not be read, and why.
     """
 
     config: BrokerConfig
@@ -80,6 +83,8 @@ class SavedState(NamedTuple):
     held: frozenset[str]
     dirs_wished: Sequence[tuple[int, str, int, str]]
     held_share_groups: frozenset[str]
+    properties: Mapping[str, str] = MappingProxyType({})
+    missing: Sequence[tuple[str, str]] = ()
 
 
 def copy_of(topic: Topic) -> Topic:
