@@ -29,9 +29,10 @@ ACCEPT, REJECT = 1, 3
 class Worker:
     """A member that takes records, and says of some what became of them."""
 
-    def __init__(self, name: str, on: Speaker) -> None:
+    def __init__(self, name: str, on: Speaker, group: str = GROUP) -> None:
         self.name = name
         self.on = on
+        self.group = group
         answer = on.ask(MetadataRequest(topics=[MetadataRequestTopic(name="orders")]), 12)
         self.topic_id: bytes = answer.topics[0].topic_id
         self.session = 0
@@ -41,13 +42,13 @@ class Worker:
 
     def join(self) -> None:
         """Until the group has the partition."""
-        answer = self.on.ask_loaded(ShareGroupHeartbeatRequest(GROUP, self.name, 0, None, ["orders"]), 1)
+        answer = self.on.ask_loaded(ShareGroupHeartbeatRequest(self.group, self.name, 0, None, ["orders"]), 1)
 
         def assigned() -> bool:
             nonlocal answer
             if answer.assignment and answer.assignment.topic_partitions:
                 return True
-            request = ShareGroupHeartbeatRequest(GROUP, self.name, answer.member_epoch, None, None)
+            request = ShareGroupHeartbeatRequest(self.group, self.name, answer.member_epoch, None, None)
             answer = self.on.ask_loaded(request, 1)
             return False
 
@@ -57,7 +58,7 @@ class Worker:
         """The offsets that are acquired."""
         topic = FetchTopic(self.topic_id, [FetchPartition(0)])
         request = ShareFetchRequest(
-            GROUP, self.name, self.session, wait_ms, 1, 1 << 20, 5, 5, share_acquire_mode=1, topics=[topic]
+            self.group, self.name, self.session, wait_ms, 1, 1 << 20, 5, 5, share_acquire_mode=1, topics=[topic]
         )
         answer = self.on.ask(request, 2)
         assert answer.error_code == 0, answer
@@ -75,7 +76,7 @@ class Worker:
         """The error code."""
         said = [AcknowledgementBatch(offset, offset, [kind]) for offset in sorted(offsets)]
         topic = AcknowledgeTopic(self.topic_id, [AcknowledgePartition(0, said)])
-        answer = self.on.ask(ShareAcknowledgeRequest(GROUP, self.name, self.session, topics=[topic]), 2)
+        answer = self.on.ask(ShareAcknowledgeRequest(self.group, self.name, self.session, topics=[topic]), 2)
         self.session += 1
         code: int = answer.error_code or answer.responses[0].partitions[0].error_code
         if not code:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
-from kafkastub.cli import output
+from kafkastub.cli import output, snapshot_of_cluster
 from kafkastub.cli.control import Control, ControlError, action
 
 if TYPE_CHECKING:
@@ -27,8 +27,14 @@ def add_to(commands: Commands) -> None:
     snapshot = commands.add_parser("snapshot", help="take, save and restore snapshots of a stub's state")
     actions = snapshot.add_subparsers(required=True, metavar="ACTION")
     action(actions, "list", "list the snapshots in the stub's memory", _list)
-    parser = action(actions, "take", "take a snapshot of the present state", _take)
-    parser.add_argument("id", nargs="?", metavar="ID", help="id of the snapshot (default snapshot-1, snapshot-2 …)")
+    parser = action(actions, "take", "take a snapshot of the present state, or of a real cluster", _take)
+    parser.add_argument(
+        "id",
+        nargs="?",
+        metavar="ID|FILE",
+        help="id of the snapshot (default snapshot-1, snapshot-2 …); with --from, the file to write",
+    )
+    snapshot_of_cluster.add_options(parser)
     parser = action(actions, "restore", "restore a snapshot or a file; this disconnects all clients", _restore)
     parser.add_argument("what", metavar="ID|FILE", help="id of a snapshot, or the path of a file")
     parser = action(actions, "save", "write the present state, or a snapshot, to a file", _save)

@@ -109,8 +109,8 @@ class Pick:
         return int(self.second_draw * count) if self.member is None else self.member % count
 
 
-def connector(upstream: Upstream) -> Connector:
-    """Opens streams with TLS and the login of the proxy itself."""
+def connector(upstream: Upstream, client_id: str = "kafkastub-proxy") -> Connector:
+    """Opens streams with TLS and the login of the proxy itself, or of who else asks a cluster."""
 
     def open_stream(host: str, port: int, timeout: float) -> Frames:
         plain: Any = socket.create_connection(upstream.reached(host, port), timeout)
@@ -120,7 +120,7 @@ def connector(upstream: Upstream) -> Connector:
             if upstream.context is not None:
                 stream = upstream.context.wrap_socket(plain, server_hostname=host)
             if upstream.credentials is not None:
-                _log_in(stream, *upstream.credentials)
+                _log_in(stream, client_id, *upstream.credentials)
         except BaseException:
             plain.close()
             raise
@@ -129,24 +129,24 @@ def connector(upstream: Upstream) -> Connector:
     return open_stream
 
 
-def _log_in(stream: Any, mechanism: str, user: str, password: str) -> None:
+def _log_in(stream: Any, client_id: str, mechanism: str, user: str, password: str) -> None:
     """Raises LoginFailed."""
-    answer = _ask(stream, SaslHandshakeRequest(mechanism), 1)
+    answer = _ask(stream, client_id, SaslHandshakeRequest(mechanism))
     if answer.error_code:
         raise LoginFailed(f"the cluster has no mechanism {mechanism}; it has {', '.join(answer.mechanisms)}")
     if mechanism == "PLAIN":
-        _token(stream, b"\0" + user.encode() + b"\0" + password.encode())
+        _token(stream, client_id, b"\0" + user.encode() + b"\0" + password.encode())
     elif mechanism in ("SCRAM-SHA-256", "SCRAM-SHA-512"):
-        _scram(stream, mechanism, user, password)
+        _scram(stream, client_id, mechanism, user, password)
     else:
-        raise LoginFailed(f"sasl.mechanism={mechanism} is refused: the proxy itself has PLAIN and SCRAM")
+        raise LoginFailed(f"sasl.mechanism={mechanism} is refused: PLAIN and SCRAM are there")
 
 
-def _scram(stream: Any, mechanism: str, user: str, password: str) -> None:
+def _scram(stream: Any, client_id: str, mechanism: str, user: str, password: str) -> None:
     name = mechanism.removeprefix("SCRAM-").replace("-", "").lower()
     nonce = base64.b64encode(os.urandom(18)).decode()
     first = f"n={user.replace('=', '=3D').replace(',', '=2C')},r={nonce}"
-    said = _token(stream, f"n,,{first}".encode()).decode()
+    said = _token(stream, client_id, f"n,,{first}".encode()).decode()
     parts = dict(part.split("=", 1) for part in said.split(","))
     if not parts["r"].startswith(nonce):
         raise LoginFailed("the cluster answers a login that was not asked for")
@@ -156,22 +156,22 @@ def _scram(stream: Any, mechanism: str, user: str, password: str) -> None:
     signed = f"{first},{said},{last}".encode()
     signature = hmac.digest(hashlib.new(name, client_key).digest(), signed, name)
     proof = base64.b64encode(bytes(a ^ b for a, b in zip(client_key, signature, strict=True))).decode()
-    final = _token(stream, f"{last},p={proof}".encode()).decode()
+    final = _token(stream, client_id, f"{last},p={proof}".encode()).decode()
     server = base64.b64encode(hmac.digest(hmac.digest(salted, b"Server Key", name), signed, name)).decode()
     if final.split(",")[0] != f"v={server}":
-        raise LoginFailed("who answers does not know the proxy's password: it is not the cluster")
+        raise LoginFailed("who answers does not know the password: it is not the cluster")
 
 
-def _token(stream: Any, token: bytes) -> bytes:
-    answer = _ask(stream, SaslAuthenticateRequest(token), 1)
+def _token(stream: Any, client_id: str, token: bytes) -> bytes:
+    answer = _ask(stream, client_id, SaslAuthenticateRequest(token))
     if answer.error_code:
-        raise LoginFailed(f"the cluster refuses the proxy's own login: {answer.error_message}")
+        raise LoginFailed(f"the cluster refuses the login of {client_id}: {answer.error_message}")
     return bytes(answer.auth_bytes)
 
 
-def _ask(stream: Any, request: Message, version: int) -> Any:
-    key = request.API_KEY
-    contents = request_header(key, version, 0, "kafkastub-proxy", False) + encode(request, version)
+def _ask(stream: Any, client_id: str, request: Message) -> Any:
+    key, version = request.API_KEY, 1
+    contents = request_header(key, version, 0, client_id, False) + encode(request, version)
     stream.sendall(struct.pack(">i", len(contents)) + contents)
     size = struct.unpack(">i", _read(stream, 4))[0]
     return decode(response_class(ApiKey(key)), version, _read(stream, size)[4:])
@@ -182,7 +182,7 @@ def _read(stream: Any, size: int) -> bytes:
     while len(found) < size:
         some = stream.recv(size - len(found))
         if not some:
-            raise LoginFailed("the cluster closed the connection when the proxy wanted to log in")
+            raise LoginFailed("the cluster closed the connection during the login")
         found += some
     return found
 

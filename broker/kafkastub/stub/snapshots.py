@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Self
 
@@ -50,6 +51,54 @@ class Snapshot:
 
         return cls(read_path(path, BrokerConfig(None, Profile.named("kips")), Limit(most_bytes)))
 
+    @classmethod
+    def from_cluster(
+        cls,
+        bootstrap_servers: str | Sequence[str],
+        path: str | os.PathLike[str] | None = None,
+        *,
+        records: Mapping[str, int | str] | None = None,
+        redact: str | None = None,
+        command_config: str | os.PathLike[str] | Mapping[str, str] | None = None,
+        reach: Mapping[str, str] | None = None,
+        timeout: float = 30,
+    ) -> Self:
+        """Return a snapshot of a real cluster: topics, configurations, groups with their offsets, transactions, share
+        groups, ACLs, quotas and schemas; records only of the topics in `records` (docs/incident.md).
+
+        It only reads, and it blocks: use `asyncio.to_thread` inside an event loop. `missing` says what the cluster
+        did not let it read. Raises kafkastub.client.ClientError if the cluster does not answer, SnapshotError if there
+        is too much, ConfigError, ValueError, and OSError of the file.
+
+        Args:
+            bootstrap_servers: "HOST:PORT", several of them separated by commas or as a sequence.
+            path: a file to write the snapshot to.
+            records: "all", "none" or the number of newest records of each partition, by topic; "*" stands for all other
+                topics. By default, topics are empty and have the offsets of the cluster, except `_schemas`.
+            redact: "values" replaces values and the values of headers with asterisks, "all" also replaces keys with
+                digests.
+            command_config: the path or the contents of a properties file of a Kafka client, for TLS and SASL.
+            reach: addresses at which nodes are reached, by the addresses that they advertise ("HOST:PORT").
+            timeout: the seconds that each request may take.
+        """
+        import tempfile
+        from pathlib import Path
+
+        from kafkastub.cluster_snapshots.of_cluster import of_cluster
+
+        with tempfile.TemporaryDirectory(prefix="kafkastub-snapshot-") as folder:
+            file = Path(folder, "snapshot") if path is None else Path(path)
+            of_cluster(
+                bootstrap_servers,
+                file,
+                records=records,
+                redact=redact,
+                command_config=command_config,
+                reach=reach,
+                timeout=timeout,
+            )
+            return cls.load(file)
+
     def _bytes(self) -> bytes:
         from kafkastub.state.snapshots.files import write
 
@@ -71,6 +120,11 @@ class Snapshot:
         """The topics that users see, with their numbers of partitions."""
         topics = (one.topic for one in self._saved.topics)
         return {topic.name: len(topic.partitions) for topic in topics if not topic.internal}
+
+    @property
+    def missing(self) -> list[tuple[str, str]]:
+        """What `from_cluster` could not read: what it is, and why."""
+        return list(self._saved.missing)
 
     def __repr__(self) -> str:
         return f"<Snapshot of {self.now:%Y-%m-%dT%H:%M:%SZ} with {_counted(len(self.topics))}>"
@@ -94,6 +148,18 @@ def given(snapshot: object) -> SavedState | None:
     Raises TypeError, OSError, SnapshotError.
     """
     return None if snapshot is None else _saved(snapshot, "snapshot=")
+
+
+def configured(saved: SavedState | None, given: Mapping[str, object] | None, config: BrokerConfig) -> BrokerConfig:
+    """Return the configuration of a stub that starts from a state: of a real cluster, its brokers' values are defaults.
+
+    Raises ConfigError.
+    """
+    if saved is None or not saved.properties:
+        return config
+    from kafkastub.state.snapshots.configured import configured as beneath
+
+    return beneath(saved, given, config.profile.name)
 
 
 def _saved(snapshot: object, before: str) -> SavedState:

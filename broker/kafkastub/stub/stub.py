@@ -139,14 +139,15 @@ class KafkaStub:
             config, host, port = stub_arguments.with_users(users, config or {}, host, port), None, None
         self._config = BrokerConfig(config, Profile.named(profile))
         stub_arguments.mistyped(self._config.unknown)
+        self._snapshot = None
+        if snapshot is not None:
+            from kafkastub.stub.snapshots import configured, given
+
+            self._snapshot = given(snapshot)
+            self._config = configured(self._snapshot, config, self._config)
         self._listeners = plan_listeners(self._config, host, port, advertised)
         self._nodes_and_racks = stub_arguments.nodes(nodes, racks)
         self._data_dir = data_dir
-        self._snapshot = None
-        if snapshot is not None:
-            from kafkastub.stub.snapshots import given
-
-            self._snapshot = given(snapshot)
         self._control = StubControl(control_host, control_port, control_allowed_hosts, control_token)
         self._registry_at = stub_arguments.registry(registry, registry_host, registry_port)
         self._names = stub_arguments.names(control_allowed_hosts, "control_allowed_hosts")

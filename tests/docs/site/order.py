@@ -12,8 +12,8 @@ ORDER: Final[dict[str, Section]] = {
     "Guides": [
         "pytest.md", "python.md", "without-sleeps.md", "faults.md", "chaos.md", "guarantees.md", "transactions.md",
         "consumer-groups.md", "share-groups.md", "streams-groups.md", "nodes.md", "security.md", "quotas.md",
-        "registry.md", "page.md", "proxy.md", "docker.md", "launcher.md", "binary.md", "java.md", "go.md",
-        "typescript.md", "examples.md", "conformance.md", "anomalies.md", "pipeline.md", "spark.md",
+        "registry.md", "page.md", "proxy.md", "incident.md", "docker.md", "launcher.md", "binary.md", "java.md",
+        "go.md", "typescript.md", "examples.md", "conformance.md", "anomalies.md", "pipeline.md", "spark.md",
     ],
     "Reference": [
         "serve.md", "cli.md", "control.md", "journal.md", "limits.md", "coverage.md", "profiles.md", "as-version.md",
