@@ -18,8 +18,8 @@ BLOCKS = [
 
 ELSEWHERE = {
     "as-version.md", "chaos.md", "cli.md", "coming-from.md", "consumer-groups.md", "control.md", "differential.md",
-    "faults.md", "pytest.md", "python.md", "security.md", "share-groups.md", "spark.md", "streams-groups.md",
-    "transactions.md", "tutorial.md", "without-sleeps.md",
+    "faults.md", "incident.md", "pytest.md", "python.md", "security.md", "share-groups.md", "spark.md",
+    "streams-groups.md", "transactions.md", "tutorial.md", "without-sleeps.md",
 }  # fmt: skip
 """Their examples run in tests of their own."""
 
