@@ -12,8 +12,8 @@ from confluent_kafka import Consumer
 
 from kafkastub import KafkaStub, Snapshot
 from kafkastub.client import Client
+from tests.cluster_snapshots.answers import all_answers, committed, differences
 from tests.cluster_snapshots.history import AUTHORIZER, CONFIG, SHARING, Played, left_to_share
-from tests.cluster_snapshots.told import committed, differences, told
 from tests.offsets_topic.history import Player
 from tests.oracle.apache_kafka import CONSOLE_CONSUMER, ApacheKafka, run_tool
 from tests.waiting import until
@@ -37,15 +37,15 @@ def file(kafka: ApacheKafka, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.oracle
-def test_everything_is_told_as_apache_kafka_tells_it(kafka: ApacheKafka, file: Path) -> None:
+def test_everything_is_answered_as_apache_kafka_does(kafka: ApacheKafka, file: Path) -> None:
     with Client(kafka.bootstrap_servers) as client:
-        expected = told(client)
+        expected = all_answers(client)
     assert {kind for _, kind, _, _ in expected["groups"]} == {"classic", "consumer", "share", "streams"}
     with (
         KafkaStub(snapshot=file, profile="kafka", config=AUTHORIZER) as stub,
         Client(stub.bootstrap_servers) as client,
     ):
-        assert differences(expected, told(client)) == []
+        assert differences(expected, all_answers(client)) == []
 
 
 @pytest.mark.oracle

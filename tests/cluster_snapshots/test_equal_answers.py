@@ -11,8 +11,8 @@ import pytest
 
 from kafkastub import KafkaStub, Snapshot
 from kafkastub.client import Client, groups
+from tests.cluster_snapshots.answers import all_answers, differences
 from tests.cluster_snapshots.history import AUTHORIZER, CONFIG, SHARING, Played, left_to_share
-from tests.cluster_snapshots.told import differences, told
 
 RECORDS: dict[str, int | str] = {"paid": "all", "compacted": 3}
 
@@ -29,25 +29,25 @@ def snapshot(cluster: KafkaStub) -> Snapshot:
     return Snapshot.from_cluster(cluster.bootstrap_servers, records=RECORDS)
 
 
-def asked(stub: KafkaStub) -> dict[str, Any]:
+def answers_of(stub: KafkaStub) -> dict[str, Any]:
     with Client(stub.bootstrap_servers) as client:
-        return told(client)
+        return all_answers(client)
 
 
-def test_everything_is_told_as_the_cluster_tells_it(cluster: KafkaStub, snapshot: Snapshot) -> None:
+def test_everything_is_answered_as_the_cluster_does(cluster: KafkaStub, snapshot: Snapshot) -> None:
     assert snapshot.missing == []
-    expected = asked(cluster)
+    expected = answers_of(cluster)
     assert {kind for _, kind, _, _ in expected["groups"]} == {"classic", "consumer", "share", "streams"}
     with KafkaStub(snapshot=snapshot, profile="kafka", config=AUTHORIZER) as stub:
-        assert differences(expected, asked(stub)) == []
+        assert differences(expected, answers_of(stub)) == []
 
 
 def test_a_data_directory_keeps_it(cluster: KafkaStub, snapshot: Snapshot, tmp_path: Path) -> None:
-    expected = asked(cluster)
+    expected = answers_of(cluster)
     for first in (snapshot, None):  # the second one starts from the directory alone
         config = {**AUTHORIZER, "log.retention.hours": 100} if first is None else AUTHORIZER
         with KafkaStub(snapshot=first, profile="kafka", config=config, data_dir=tmp_path) as stub:
-            found = asked(stub)
+            found = answers_of(stub)
             for about in ("offsets", "stable offsets", "committed", "groups", "transactions", "acls", "share offsets"):
                 assert differences(expected[about], found[about]) == []
 

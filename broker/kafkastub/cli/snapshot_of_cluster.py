@@ -104,7 +104,7 @@ def _take(arguments: argparse.Namespace) -> int:
     }
     text = f"Written to {arguments.id}: {taken.topics} topics with {taken.partitions} partitions"
     lacks = f", without {len(taken.missing)} things that could not be read" if taken.missing else ""
-    return output.told(arguments.output, said, f"{text}{lacks}.")
+    return output.print_result(arguments.output, said, f"{text}{lacks}.")
 
 
 of_cluster_run: Final[Run] = printing(_take)

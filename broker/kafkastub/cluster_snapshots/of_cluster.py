@@ -8,7 +8,7 @@ from typing import Final
 
 from kafkastub.client import Client
 from kafkastub.cluster_snapshots.records import ALL, REDACTED
-from kafkastub.cluster_snapshots.taking import Asked, Taken, take
+from kafkastub.cluster_snapshots.taking import Taken, Wanted, take
 from kafkastub.config import ConfigError
 from kafkastub.proxy.cluster import connector
 from kafkastub.proxy.proxy import reach as reached
@@ -54,7 +54,7 @@ def of_cluster(
         )
     client_id = upstream.properties.get("client.id", _CLIENT_ID)
     with Client(bootstrap_servers, timeout, client_id, connector(upstream, client_id)) as client:
-        return take(client, path, Asked(wanted, redact), progress)
+        return take(client, path, Wanted(wanted, redact), progress)
 
 
 def number_of(topic: str, given: int | str) -> int:

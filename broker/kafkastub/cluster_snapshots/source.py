@@ -98,7 +98,7 @@ class Source:
         for first in range(0, len(wanted), _AT_ONCE):
             left = wanted[first : first + _AT_ONCE]
             while left:
-                told = self._told(left, make, rows, version)
+                told = self._rows_of_leaders(left, make, rows, version)
                 left = [one for one in left if one not in told or told[one].error_code in _ELSEWHERE]
                 found |= told
                 if not left or time.monotonic() + _PAUSE > deadline:
@@ -108,7 +108,7 @@ class Source:
                 self.learn(self.client.ask(MetadataRequest(topics=names, allow_auto_topic_creation=False)))
         return found
 
-    def _told(
+    def _rows_of_leaders(
         self,
         places: Iterable[Place],
         make: Callable[[Mapping[str, list[int]]], Message],

@@ -15,7 +15,7 @@ from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
 from kafkastub.client import BrokerError, Client, ClientError
-from kafkastub.cluster_snapshots import asked_offsets, contents, positions, records
+from kafkastub.cluster_snapshots import contents, fetched_offsets, positions, records
 from kafkastub.cluster_snapshots.archive import Archive
 from kafkastub.cluster_snapshots.records import ALL
 from kafkastub.cluster_snapshots.remains import Remains
@@ -60,7 +60,7 @@ class Taken(NamedTuple):
     missing: list[tuple[str, str]]
 
 
-class Asked(NamedTuple):
+class Wanted(NamedTuple):
     """What is wanted.
 
     Attributes:
@@ -78,29 +78,29 @@ class Asked(NamedTuple):
         return self.records.get(topic, self.records.get("*", 0))
 
 
-def take(client: Client, path: str | os.PathLike[str], asked: Asked, progress: Progress = lambda what: None) -> Taken:
+def take(client: Client, path: str | os.PathLike[str], wanted: Wanted, progress: Progress = lambda what: None) -> Taken:
     """Write a snapshot of the cluster that the client asks to a file, which is replaced if it is there.
 
     Raises ClientError where nothing can be read, SnapshotError where it would be too large, OSError.
     """
     source = Source(client)
     progress("topics")
-    metadata = _metadata(source, asked)
+    metadata = _metadata(source, wanted)
     source.learn(metadata)
     with Archive(path) as archive:
-        taking = _Taking(source, archive, asked, metadata, progress)
+        taking = _Taking(source, archive, wanted, metadata, progress)
         archive.document(taking.document())
     user_topics = [one for one in metadata.topics if one.name not in CATALOG]
     return Taken(taking.cluster_id, len(user_topics), sum(len(one.partitions) for one in user_topics), source.missing)
 
 
-def _metadata(source: Source, asked: Asked) -> Any:
+def _metadata(source: Source, wanted: Wanted) -> Any:
     """All topics. Those of coordinators, and those of which records are wanted, are asked for by name: of what is not
     permitted a list says nothing.
     """
     metadata = source.client.ask(MetadataRequest(topics=None, allow_auto_topic_creation=False))
     listed = {one.name for one in metadata.topics}
-    named = [one for one in (*CATALOG, *asked.records) if one not in listed and one != "*"]
+    named = [one for one in (*CATALOG, *wanted.records) if one not in listed and one != "*"]
     if named:
         names = [MetadataRequestTopic(name=name) for name in named]
         for one in source.client.ask(MetadataRequest(topics=names, allow_auto_topic_creation=False)).topics:
@@ -116,10 +116,10 @@ def _metadata(source: Source, asked: Asked) -> Any:
 class _Taking:
     """One run."""
 
-    def __init__(self, source: Source, archive: Archive, asked: Asked, metadata: Any, progress: Progress) -> None:
+    def __init__(self, source: Source, archive: Archive, wanted: Wanted, metadata: Any, progress: Progress) -> None:
         self._source = source
         self._archive = archive
-        self._asked = asked
+        self._wanted = wanted
         self._metadata = metadata
         self._progress = progress
         self._newest_ms = int(time.time() * 1000)
@@ -207,7 +207,7 @@ class _Taking:
                 self._progress(topic.name)
                 found = self._logs_of(topic)
                 if topic.name == CONSUMER_OFFSETS and not found:
-                    found = self._asked_offsets(topic)
+                    found = self._fetched_offsets(topic)
                 logs |= found
         return logs
 
@@ -228,10 +228,10 @@ class _Taking:
                     break
         return logs
 
-    def _asked_offsets(self, topic: Any) -> dict[Place, dict[str, Any]]:
+    def _fetched_offsets(self, topic: Any) -> dict[Place, dict[str, Any]]:
         """Instead of the records of `__consumer_offsets`, what groups say."""
         logs = {}
-        found = asked_offsets.batches(self._source, len(topic.partitions), self._newest_ms)
+        found = fetched_offsets.batches(self._source, len(topic.partitions), self._newest_ms)
         for partition, some in found.items():
             place = CONSUMER_OFFSETS, partition
             self._archive.begin(*place, 0)
@@ -247,7 +247,7 @@ class _Taking:
         node_id = self._metadata.brokers[0].node_id
         rows = [
             MetadataResponsePartition(0, index, node_id, 0, [node_id], [node_id])
-            for index in range(asked_offsets.PARTITIONS)
+            for index in range(fetched_offsets.PARTITIONS)
         ]
         return MetadataResponseTopic(name=name, topic_id=uuid.uuid4().bytes, is_internal=True, partitions=rows)
 
@@ -305,10 +305,10 @@ class _Taking:
             for one in topic.partitions
         }
         found = {}
-        redact = None if self._asked.redact is None else records.redacting(self._asked.redact)
+        redact = None if self._wanted.redact is None else records.redacting(self._wanted.redact)
         refused: set[str] = set()
         for place, log in positions.logs(self._source, epochs).items():
-            topic, most = place[0], self._asked.of(place[0])
+            topic, most = place[0], self._wanted.of(place[0])
             copied = records.Copied()
             if most and log.start < log.end and topic not in refused:
                 self._progress(f"{topic}-{place[1]}")

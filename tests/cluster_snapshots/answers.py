@@ -41,7 +41,7 @@ _DESCRIBING: Final[dict[str, Callable[[str], Any]]] = {
 }
 
 
-def told(client: Client) -> dict[str, Any]:
+def all_answers(client: Client) -> dict[str, Any]:
     """Everything, by what it is about."""
     metadata = client.ask(MetadataRequest(topics=None))
     places = [(one.name, row.partition_index) for one in metadata.topics for row in one.partitions]
