@@ -158,8 +158,6 @@ def routes(hosted: Hosted) -> Endpoints:
             return await thread.run(lambda: _by_schema(found, body))
         except AvroError as error:
             raise Problem(400, f"avro_schema is refused: {error}") from None
-        except ImportError:
-            raise Problem(501, "Avro needs fastavro: pip install 'kafkastub[control]'") from None
 
     return router
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import base64
 import importlib
-from collections.abc import Iterator
-from functools import lru_cache
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from google.protobuf import descriptor_pb2, json_format, message_factory
 from google.protobuf.descriptor_pool import DescriptorPool
 from google.protobuf.message import DecodeError
 
-from kafkastub.registry.entities import Schema, is_descriptor
+from kafkastub.registry.entities import is_descriptor
 from kafkastub.registry.protobuf import ProtobufSchema
 from kafkawire.codec.varint import read_varint, varint
 
@@ -20,45 +19,52 @@ _OWN: Final = "schema.proto"
 _MOST_INDEXES: Final = 64
 
 
-def encode(schema: Schema, references: Any, value: Any, message: str | None) -> bytes:
-    """The indexes of the message, and its bytes. Raises ValueError."""
-    file = _file(schema, references)
-    names = dict(_messages(file))
-    if message is None:
-        message = next(iter(names), "")
-    if message not in names:
-        raise ValueError(f"{_named(schema)} has no message {message!r}: there are {', '.join(names) or 'none'}")
-    found = message_factory.GetMessageClass(file.pool.FindMessageTypeByName(message))()
-    try:
-        json_format.ParseDict(value, found)
-    except (json_format.ParseError, TypeError, ValueError, AttributeError, RecursionError) as error:
-        raise ValueError(f"the value does not fit {_named(schema)}: {error}") from None
-    data: bytes = found.SerializeToString(deterministic=True)
-    return _written(names[message]) + data
+class Codec:
+    """Values of one schema: a file of messages."""
+
+    def __init__(self, text: str, references: Sequence[tuple[str, str]]) -> None:
+        """Raises InvalidSchema, TypeError, ValueError."""
+        try:
+            self._file = _described(text, references)
+        except DecodeError as error:
+            raise ValueError(f"it is no descriptor: {error}") from None
+        self._names = dict(_messages(self._file))
+        self._of_indexes = {indexes: name for name, indexes in self._names.items()}
+
+    def encode(self, value: Any, message: str | None) -> bytes:
+        """The indexes of the message, and its bytes. Raises ValueError."""
+        if message is None:
+            message = next(iter(self._names), "")
+        if message not in self._names:
+            there = ", ".join(list(self._names)[:20]) or "none"
+            raise ValueError(f"the schema has no message {message!r}: there are {there}")
+        found = self._made(message)
+        try:
+            json_format.ParseDict(value, found)
+        except (json_format.ParseError, TypeError, ValueError, AttributeError, RecursionError) as error:
+            raise ValueError(f"{message}: {error}") from None
+        data: bytes = found.SerializeToString(deterministic=True)
+        return _written(self._names[message]) + data
+
+    def decode(self, data: bytes) -> Any:
+        """The value. Raises ValueError."""
+        indexes, at = _read(data)
+        name = self._of_indexes.get(indexes)
+        if name is None:
+            raise ValueError(f"the schema has no message at {list(indexes)}")
+        found = self._made(name)
+        try:
+            found.ParseFromString(data[at:])
+            return json_format.MessageToDict(found, preserving_proto_field_name=True)
+        except (DecodeError, json_format.Error, TypeError, ValueError, RecursionError) as error:
+            raise ValueError(f"{name}: {error}") from None
+
+    def _made(self, message: str) -> Any:
+        return message_factory.GetMessageClass(self._file.pool.FindMessageTypeByName(message))()
 
 
-def decode(schema: Schema, references: Any, data: bytes) -> Any:
-    """The value. Raises ValueError."""
-    file = _file(schema, references)
-    indexes, at = _read(data)
-    name = next((name for name, each in _messages(file) if each == indexes), None)
-    if name is None:
-        raise ValueError(f"the data is not of {_named(schema)}: it has no message at {indexes}")
-    found = message_factory.GetMessageClass(file.pool.FindMessageTypeByName(name))()
-    try:
-        found.ParseFromString(data[at:])
-    except DecodeError as error:
-        raise ValueError(f"the data is not of {_named(schema)}: {error}") from None
-    return json_format.MessageToDict(found, preserving_proto_field_name=True)
-
-
-def _file(schema: Schema, references: Any) -> Any:
-    return _described(schema.text, tuple(references))
-
-
-@lru_cache(maxsize=64)
-def _described(own: str, references: tuple[tuple[str, str], ...]) -> Any:
-    """The descriptor in a pool of its own; kept by the text, as after a restore an id may stand for another one."""
+def _described(own: str, references: Sequence[tuple[str, str]]) -> Any:
+    """The descriptor in a pool of its own."""
     pool: Any = DescriptorPool()
     before: list[tuple[str, str]] = []
     for name, text in (*references, (_OWN, own)):
@@ -115,7 +121,3 @@ def _read_varint(data: bytes, at: int) -> tuple[int, int]:
         return read_varint(data, at)
     except (IndexError, ValueError):
         raise ValueError("it ends within the indexes of its message") from None
-
-
-def _named(schema: Schema) -> str:
-    return f"{schema.subject} version {schema.version}"
