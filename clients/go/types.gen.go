@@ -155,6 +155,27 @@ type AvroRecords struct {
 	Records []AvroRecord `json:"records"`
 }
 
+// BySchema A key or a value, decoded by its schema.
+type BySchema struct {
+	// Content the value as JSON, bytes as {"base64": …}; null if there is an error
+	Content interface{} `json:"content,omitempty"`
+
+	// Error why it could not be decoded; null if it was
+	Error *string `json:"error"`
+
+	// SchemaID id of the schema, with which the bytes begin
+	SchemaID int `json:"schema_id"`
+
+	// Subject subject of the schema; null if the registry has no schema with this id
+	Subject *string `json:"subject"`
+
+	// Type AVRO, JSON or PROTOBUF
+	Type *string `json:"type"`
+
+	// Version version of the subject
+	Version *int `json:"version"`
+}
+
 // CauseList Why clients may wait.
 type CauseList struct {
 	// Causes at most eight sentences, the most likely cause first
@@ -269,6 +290,9 @@ type Decoded struct {
 
 // DecodedField A field, or an element of an array.
 type DecodedField struct {
+	// BySchema A key or a value, decoded by its schema.
+	BySchema *BySchema `json:"by_schema,omitempty"`
+
 	// End position after its last byte
 	End int `json:"end"`
 
@@ -452,7 +476,7 @@ type FoundRecords struct {
 type GivenRecord struct {
 	Headers map[string]interface{} `json:"headers,omitempty"`
 
-	// Key a text, {"json": …}, {"base64": …} or null
+	// Key a text, {"json": …}, {"base64": …} or null; {"json": …, "schema": SUBJECT} is encoded by the latest schema of the subject, with "message": NAME by that Protobuf message
 	Key interface{} `json:"key,omitempty"`
 
 	// Partition by default chosen by the key, as Kafka's producers do
@@ -461,7 +485,7 @@ type GivenRecord struct {
 	// Timestamp Unix milliseconds; broker time by default
 	Timestamp *int `json:"timestamp,omitempty"`
 
-	// Value a text, {"json": …}, {"base64": …} or null
+	// Value a text, {"json": …}, {"base64": …} or null; {"json": …, "schema": SUBJECT} is encoded by the latest schema of the subject, with "message": NAME by that Protobuf message
 	Value interface{} `json:"value,omitempty"`
 }
 
@@ -1240,6 +1264,9 @@ type ShownRecord struct {
 	Headers [][]interface{} `json:"headers"`
 	Key     interface{}     `json:"key"`
 
+	// KeyBySchema A key or a value, decoded by its schema.
+	KeyBySchema *BySchema `json:"key_by_schema,omitempty"`
+
 	// KeySize bytes; -1 for null
 	KeySize       int    `json:"key_size"`
 	Offset        int    `json:"offset"`
@@ -1253,6 +1280,9 @@ type ShownRecord struct {
 	// Transaction "committed", "aborted" or "open"; null without a transaction
 	Transaction *string     `json:"transaction"`
 	Value       interface{} `json:"value"`
+
+	// ValueBySchema A key or a value, decoded by its schema.
+	ValueBySchema *BySchema `json:"value_by_schema,omitempty"`
 
 	// ValueSize bytes; -1 for null
 	ValueSize int `json:"value_size"`
@@ -2140,6 +2170,9 @@ type TopicsReadParams struct {
 
 	// Cut maximum number of bytes of each key, value and header; null: all
 	Cut *int `form:"cut,omitempty" json:"cut,omitempty"`
+
+	// Decoded whether to decode keys and values by the schemas of the broker's registry
+	Decoded bool `form:"decoded,omitempty" json:"decoded,omitempty"`
 }
 
 // TopicsSearchParams defines parameters for TopicsSearch.

@@ -303,6 +303,10 @@ async def _registry(arguments: argparse.Namespace, broker: Broker, hosted: Hoste
         await registry.open()
     except RegistryError as error:
         raise Refused(error.message) from None
+    if hosted is not None:
+        from kafkastub.registry_port.known import KnownSchemas
+
+        hosted.schemas = KnownSchemas(kept)
     return registry
 
 

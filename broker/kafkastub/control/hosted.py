@@ -14,7 +14,7 @@ from kafkawire.errors import ErrorCode
 
 if TYPE_CHECKING:
     from kafkastub.config import BrokerConfig
-    from kafkastub.control.parts import Chaos, Clock, Faults
+    from kafkastub.control.parts import Chaos, Clock, Faults, Schemas
     from kafkastub.faults import FaultRule
     from kafkastub.guarantees.following import Follower
     from kafkastub.server.broker import Broker
@@ -32,9 +32,11 @@ class Hosted:
         ended: whether the control port is being closed.
         changes: how many requests to the control port could change something.
         looks: what a page looks at to see whether a subject has changed, where that is not what a broker has.
+        schemas: the schema registry beside the broker; None without one.
     """
 
     looks: Mapping[str, Callable[..., Any]] | None = None
+    schemas: Schemas | None = None
 
     def __init__(
         self,

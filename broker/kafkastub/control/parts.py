@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Protocol
 
@@ -10,6 +10,7 @@ from kafkastub.findings import watched
 
 if TYPE_CHECKING:
     from kafkastub.faults import Act, ChaosAct, FaultRule
+    from kafkastub.registry.values import Known
 
 
 class Clock(Protocol):
@@ -87,3 +88,13 @@ class Chaos(watched.Chaos, Protocol):
         """Raises FaultError."""
 
     def stop(self) -> None: ...
+
+
+class Schemas(Protocol):
+    """The registry of a broker, as the control port asks it."""
+
+    async def by_id(self, ids: Sequence[int], subject: str | None) -> Mapping[int, Known]:
+        """Those of the ids that there are; of several subjects with an id, `subject` where it is one of them."""
+
+    async def of_subject(self, subject: str) -> Known:
+        """The latest version. Raises RegistryError."""

@@ -6,7 +6,7 @@ What is done at one go with megabytes keeps all threads of the process waiting, 
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any, Final
 
 from kafkastub.views.records import LogRecord
@@ -37,18 +37,24 @@ def has(content: bytes, wanted: bytes, any_case: bool = False) -> bool:
 
 async def in_pieces(value: Any) -> AsyncIterator[bytes]:
     """JSON of what may have long texts in it."""
+    for piece in pieces(value):
+        yield piece
+
+
+def pieces(value: Any, default: Callable[[Any], Any] | None = None) -> Iterator[bytes]:
+    """The same, for a thread; `default` gives what JSON has for what it does not know."""
     held: list[str] = []
     size = 0
-    for piece in _json(value):
+    for piece in _json(value, default):
         held.append(piece)
         size += len(piece)
         if size >= _PIECE:
-            yield "".join(held).encode()
+            yield "".join(held).encode("utf-8", "backslashreplace")
             held, size = [], 0
-    yield "".join(held).encode()
+    yield "".join(held).encode("utf-8", "backslashreplace")
 
 
-def _json(value: Any) -> Iterator[str]:
+def _json(value: Any, default: Callable[[Any], Any] | None) -> Iterator[str]:
     if isinstance(value, str) and len(value) > _PIECE:
         yield '"'
         for start in range(0, len(value), _PIECE):
@@ -57,12 +63,12 @@ def _json(value: Any) -> Iterator[str]:
     elif isinstance(value, dict):
         for number, (name, one) in enumerate(value.items()):
             yield f"{',' if number else '{'}{json.dumps(name)}:"
-            yield from _json(one)
+            yield from _json(one, default)
         yield "}" if value else "{}"
     elif isinstance(value, list | tuple):
         for number, one in enumerate(value):
             yield "," if number else "["
-            yield from _json(one)
+            yield from _json(one, default)
         yield "]" if value else "[]"
     else:
-        yield json.dumps(value, ensure_ascii=False)
+        yield json.dumps(value, ensure_ascii=False, default=default)

@@ -238,6 +238,9 @@ class RunningStub:
         except RegistryError as error:
             self._registry = None
             raise ValueError(error.message) from None
+        from kafkastub.registry_port.known import KnownSchemas
+
+        self._hosted.schemas = KnownSchemas(kept)
 
     async def _close_ports(self) -> None:
         registry, self._registry = self._registry, None

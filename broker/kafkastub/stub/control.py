@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from kafkastub.config import BrokerConfig
+    from kafkastub.control.hosted import Hosted
+    from kafkastub.control.parts import Schemas
     from kafkastub.control.port import ControlPort
     from kafkastub.journal import Ring
     from kafkastub.server.broker import Broker
@@ -27,6 +29,7 @@ class StubControl:
         self._names = stub_arguments.names(allowed_hosts, "control_allowed_hosts")
         self._at = None if port is None else stub_arguments.address(host, port, "control_")
         self.port: ControlPort | None = None
+        self._hosted: Hosted | None = None
 
     @property
     def is_wanted(self) -> bool:
@@ -69,7 +72,12 @@ class StubControl:
         port = ControlPort(hosted, broker.log, *self._at, self._names, self._token)
         hosted.opened(broker)
         await port.open()
-        self.port = port
+        self.port, self._hosted = port, hosted
+
+    def show_by(self, schemas: Schemas | None) -> None:
+        """Show keys and values by the schemas of a registry."""
+        if self._hosted is not None:
+            self._hosted.schemas = schemas
 
     async def close(self) -> None:
         port, self.port = self.port, None

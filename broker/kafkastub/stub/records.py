@@ -13,7 +13,9 @@ from kafkawire.errors import ErrorCode, KafkaError
 
 if TYPE_CHECKING:
     from kafkastub.client.records import Found
+    from kafkastub.registry.entities import Schema
     from kafkastub.server.broker import Broker
+    from kafkastub.stub.registry import StubRegistry
     from kafkastub.stub.runner import Runner
     from kafkastub.views.records import LogRecord, Stretch
 
@@ -46,31 +48,41 @@ class StubRecords:
     A topic or partition that does not exist raises KeyError. What Kafka would refuse raises TopicError.
     """
 
-    def __init__(self, runner: Runner) -> None:
+    def __init__(self, runner: Runner, registry: Callable[[], StubRegistry]) -> None:
+        """`registry` returns the stub's registry. Raises RuntimeError without one."""
         self._runner = runner
+        self._registry = registry
         self._turns = itertools.count()
         """For records without a key."""
 
     def produce(
         self,
         topic: str,
-        value: Content = None,
+        value: Any = None,
         *,
-        key: Content = None,
+        key: Any = None,
         headers: Headers = (),
         partition: int | None = None,
         timestamp: int | None = None,
+        schema: str | Schema | None = None,
+        key_schema: str | Schema | None = None,
     ) -> Produced:
         """Write a record and return its place.
 
-        A value is bytes, or a text, which is written as UTF-8; None is a tombstone. Without `partition`, the key
-        decides, as in Kafka's producers. Without a key, the partitions take turns. `timestamp` is in Unix milliseconds,
-        by default broker time. Raises KeyError, TopicError, TypeError.
+        A value is bytes, or a text, which is written as UTF-8; None is a tombstone. With `schema`, a subject or a
+        schema of the stub's registry, it is a dict or another value that the schema fits, and is written as
+        `stub.registry.encode` writes it. `key_schema` does the same for the key.
+
+        Without `partition`, the key decides, as in Kafka's producers. Without a key, the partitions take turns.
+        `timestamp` is in Unix milliseconds, by default broker time.
+
+        Raises KeyError, TopicError, TypeError; with a schema ValueError for a value that does not fit, RegistryError.
         """
         from kafkawire.records import NewRecord
 
         _check_text("topic", topic)
-        record_key, record_value = content("key", key), content("value", value)
+        record_key = self._written("key", key, key_schema)
+        record_value = self._written("value", value, schema)
         pairs = header_pairs(headers)
         if partition is not None:
             _check_number("partition", partition)
@@ -94,6 +106,11 @@ class StubRecords:
 
         return self._refusing(write)
 
+    def _written(self, what: str, given: Any, schema: str | Schema | None) -> bytes | None:
+        if schema is None or given is None:
+            return content(what, given)
+        return self._registry().encode(schema, given)
+
     def __call__(
         self,
         topic: str,
@@ -103,11 +120,15 @@ class StubRecords:
         isolation: str = "read_uncommitted",
         deserializer: Deserializer | None = None,
         key_deserializer: Deserializer | None = None,
+        by_schema: bool = False,
     ) -> list[LogRecord]:
         """Return the records of a topic, partition by partition, from `offset` on.
 
         With `isolation="read_committed"`, they are those that a consumer with this isolation level gets. The
-        deserializers are called with values and keys that are not null. Raises KeyError, ValueError, TypeError.
+        deserializers are called with values and keys that are not null. With `by_schema`, values and keys that begin
+        with the id of a schema of the stub's registry are what this schema makes of them; others stay bytes.
+
+        Raises KeyError, ValueError, TypeError.
         """
         from kafkastub.views.records import decoded
 
@@ -119,6 +140,12 @@ class StubRecords:
         broker = self._runner.running()
         found = self._refusing(lambda: _stretches(broker, topic, partition, offset, committed))
         told = (record for each in found for record in decoded(each, committed=committed))
+        if by_schema:
+            if deserializer is not None or key_deserializer is not None:
+                raise TypeError("by_schema=True is refused with deserializers: it takes their place")
+            records = list(told)
+            read = self._registry()._reader(topic, [part for each in records for part in (each.key, each.value)])
+            return [deserialized(record, read, read) for record in records]
         return [deserialized(record, deserializer, key_deserializer) for record in told]
 
     def wait(
@@ -130,6 +157,7 @@ class StubRecords:
         isolation: str = "read_uncommitted",
         deserializer: Deserializer | None = None,
         key_deserializer: Deserializer | None = None,
+        by_schema: bool = False,
         timeout: float = 5,
     ) -> list[LogRecord]:
         """Wait until a topic has `count` records, or `count` that match, and return them. The topic may not exist yet.
@@ -140,7 +168,14 @@ class StubRecords:
         if count < 0:
             raise ValueError(f"count={count}: a number from 0 on is wanted")
         come = threading.Event()
-        read = partial(self, topic, isolation=isolation, deserializer=deserializer, key_deserializer=key_deserializer)
+        read = partial(
+            self,
+            topic,
+            isolation=isolation,
+            deserializer=deserializer,
+            key_deserializer=key_deserializer,
+            by_schema=by_schema,
+        )
         matching: list[LogRecord] = []
         with _Watch(self._runner, topic, come) as there:
             for left in there.turns(timeout):

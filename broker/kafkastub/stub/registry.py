@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from kafkastub.stub import arguments as stub_arguments
@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from kafkastub.registry.entities import Schema
     from kafkastub.registry.registry import Registry
     from kafkastub.registry_port.kept import KeptRegistry
+    from kafkastub.registry_port.known import KnownSchemas
     from kafkastub.registry_port.port import RegistryPort
     from kafkastub.server.broker import Broker
     from kafkastub.stub.runner import AsyncRunner
@@ -34,6 +35,7 @@ class StubRegistry:
         self._at = host, port
         self._names = allowed_hosts
         self._kept: KeptRegistry | None = None
+        self._known: KnownSchemas | None = None
         self._port: RegistryPort | None = None
 
     def _load(self) -> None:
@@ -45,12 +47,14 @@ class StubRegistry:
     async def _open(self, broker: Broker) -> None:
         """Raises ListenError, RegistryError."""
         from kafkastub.registry_port.kept import KeptRegistry
+        from kafkastub.registry_port.known import KnownSchemas
         from kafkastub.registry_port.port import RegistryPort
 
         self._kept = KeptRegistry(self._runner.running)
         port = RegistryPort(self._kept, broker.log, *self._at, self._names)
         await port.open()
         self._port = port
+        self._known = KnownSchemas(self._kept)
 
     async def _close(self) -> None:
         port, self._port = self._port, None
@@ -125,25 +129,41 @@ class StubRegistry:
 
         Raises ValueError for a value that does not fit, with a sentence that says what of it; RegistryError.
         """
-        from kafkastub.registry.values import encode
+        from kafkastub.registry.values import Known, encode
 
         found = self.latest(schema) if isinstance(schema, str) else schema
-        return encode(found, self._do(lambda registry: registry.resolved(found)), value, message)
+        return encode(Known(found, self._do(lambda registry: registry.resolved(found))), value, message)
 
     def decode(self, data: bytes) -> Any:
         """Return the value that a serializer has written; a `deserializer` for `stub.records`.
 
         Raises ValueError for data that does not begin with the id of a schema or is not of it; RegistryError.
         """
-        from kafkastub.registry.values import decode, schema_id
+        from kafkastub.registry.values import Known, decode, schema_id
 
         number = schema_id(data)
 
-        def look(registry: Registry) -> tuple[Schema, list[tuple[str, str]]]:
+        def look(registry: Registry) -> Known:
             found = registry.of_id(number, None)[0].schema
-            return found, registry.resolved(found)
+            return Known(found, registry.resolved(found))
 
-        return decode(*self._do(look), data)
+        return decode(self._do(look), data)
+
+    def _reader(self, topic: str, contents: Sequence[bytes | None]) -> Callable[[bytes], Any]:
+        """Return what reads these keys and values of a topic. It returns what begins with no schema's id as it is."""
+        from kafkastub.registry.values import Known, decode, id_in
+        from kafkastub.registry_port.known import find_by_ids
+
+        ids = list(dict.fromkeys(number for each in contents if (number := id_in(each)) is not None))
+        known: Mapping[int, Known] = {}
+        if ids:
+            known = self._do(lambda registry: find_by_ids(registry, ids, f"{topic}-value"))
+
+        def read(data: bytes) -> Any:
+            found = known.get(id_in(data) or 0)
+            return data if found is None else decode(found, data)
+
+        return read
 
     def subjects(self, prefix: str = ":*:", *, deleted: bool = False) -> list[str]:
         """Return the names of the subjects that begin with a prefix, by default all, sorted."""

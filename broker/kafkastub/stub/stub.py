@@ -30,6 +30,7 @@ from kafkawire.errors import KafkaError
 if TYPE_CHECKING:
     from kafkastub.faults import ChaosAct
     from kafkastub.journal import Journal
+    from kafkastub.registry.entities import Schema
     from kafkastub.security.tls import ClientCertificate
     from kafkastub.stub.aio import AsyncWaits
     from kafkastub.stub.chaos import StubChaos
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from kafkastub.stub.inventory import Inventory
     from kafkastub.stub.offsets import StubOffsets
     from kafkastub.stub.quotas import StubQuotas
-    from kafkastub.stub.records import Content, Headers, Produced, StubRecords
+    from kafkastub.stub.records import Headers, Produced, StubRecords
     from kafkastub.stub.registry import StubRegistry
     from kafkastub.stub.share_groups import StubShareGroups
     from kafkastub.stub.snapshots import Snapshot
@@ -233,7 +234,7 @@ class KafkaStub:
         """The records of topics: `stub.records("orders")`, `stub.records.wait("orders", 3)`."""
         from kafkastub.stub.records import StubRecords
 
-        return StubRecords(self._thread)
+        return StubRecords(self._thread, lambda: self.registry)
 
     @cached_property
     def offsets(self) -> StubOffsets:
@@ -415,15 +416,29 @@ class KafkaStub:
     def produce(
         self,
         topic: str,
-        value: Content = None,
+        value: Any = None,
         *,
-        key: Content = None,
+        key: Any = None,
         headers: Headers = (),
         partition: int | None = None,
         timestamp: int | None = None,
+        schema: str | Schema | None = None,
+        key_schema: str | Schema | None = None,
     ) -> Produced:
-        """Write a record and return its place. Short for `records.produce`. Raises KeyError, TopicError, TypeError."""
-        return self.records.produce(topic, value, key=key, headers=headers, partition=partition, timestamp=timestamp)
+        """Write a record and return its place. Short for `records.produce`.
+
+        Raises KeyError, TopicError, TypeError; with a schema ValueError, RegistryError.
+        """
+        return self.records.produce(
+            topic,
+            value,
+            key=key,
+            headers=headers,
+            partition=partition,
+            timestamp=timestamp,
+            schema=schema,
+            key_schema=key_schema,
+        )
 
     def commit(self, group: str, offsets: Mapping[tuple[str, int], int], metadata: str = "") -> None:
         """Commit offsets of a group without members.
@@ -519,7 +534,7 @@ class KafkaStub:
         if self._registry_at is None:
             self._registry_at = "127.0.0.1", 0
             self.registry._load()
-            self._thread.call_async(self.registry._open)
+            self._thread.call_async(self._open_registry)
         return self.registry
 
     # -- its start and its end -------------------------------------------------------------------------------------
@@ -617,7 +632,11 @@ class KafkaStub:
                 replaced=self._replaced,
             )
         if self._registry_at is not None:
-            await self.registry._open(broker)
+            await self._open_registry(broker)
+
+    async def _open_registry(self, broker: Broker) -> None:
+        await self.registry._open(broker)
+        self._control.show_by(self.registry._known)
 
     async def _closing(self) -> None:
         await self._control.close()

@@ -1796,6 +1796,42 @@ export interface components {
             records: components["schemas"]["AvroRecord"][];
         };
         /**
+         * BySchema
+         * @description A key or a value, decoded by its schema.
+         */
+        BySchema: {
+            /**
+             * Content
+             * @description the value as JSON, bytes as {"base64": …}; null if there is an error
+             */
+            content?: unknown;
+            /**
+             * Error
+             * @description why it could not be decoded; null if it was
+             */
+            error: string | null;
+            /**
+             * Schema Id
+             * @description id of the schema, with which the bytes begin
+             */
+            schema_id: number;
+            /**
+             * Subject
+             * @description subject of the schema; null if the registry has no schema with this id
+             */
+            subject: string | null;
+            /**
+             * Type
+             * @description AVRO, JSON or PROTOBUF
+             */
+            type: string | null;
+            /**
+             * Version
+             * @description version of the subject
+             */
+            version: number | null;
+        };
+        /**
          * CauseList
          * @description Why clients may wait.
          * @example {
@@ -2085,6 +2121,8 @@ export interface components {
          * @description A field, or an element of an array.
          */
         DecodedField: {
+            /** @description a record's key or value, decoded by the schema whose id it begins with */
+            by_schema?: components["schemas"]["BySchema"] | null;
             /**
              * End
              * @description position after its last byte
@@ -2499,7 +2537,7 @@ export interface components {
             };
             /**
              * Key
-             * @description a text, {"json": …}, {"base64": …} or null
+             * @description a text, {"json": …}, {"base64": …} or null; {"json": …, "schema": SUBJECT} is encoded by the latest schema of the subject, with "message": NAME by that Protobuf message
              */
             key?: string | Record<string, never> | null;
             /**
@@ -2514,7 +2552,7 @@ export interface components {
             timestamp?: number | null;
             /**
              * Value
-             * @description a text, {"json": …}, {"base64": …} or null
+             * @description a text, {"json": …}, {"base64": …} or null; {"json": …, "schema": SUBJECT} is encoded by the latest schema of the subject, with "message": NAME by that Protobuf message
              */
             value?: string | Record<string, never> | null;
         };
@@ -4234,6 +4272,8 @@ export interface components {
             key: string | {
                 [key: string]: string;
             } | null;
+            /** @description with `decoded`: the key, decoded by the schema whose id it begins with */
+            key_by_schema?: components["schemas"]["BySchema"] | null;
             /**
              * Key Size
              * @description bytes; -1 for null
@@ -4262,6 +4302,8 @@ export interface components {
             value: string | {
                 [key: string]: string;
             } | null;
+            /** @description with `decoded`: the value, likewise */
+            value_by_schema?: components["schemas"]["BySchema"] | null;
             /**
              * Value Size
              * @description bytes; -1 for null
@@ -5175,6 +5217,7 @@ export type AtTime = components['schemas']['AtTime'];
 export type AvroQuery = components['schemas']['AvroQuery'];
 export type AvroRecord = components['schemas']['AvroRecord'];
 export type AvroRecords = components['schemas']['AvroRecords'];
+export type BySchema = components['schemas']['BySchema'];
 export type CauseList = components['schemas']['CauseList'];
 export type ChaosInfo = components['schemas']['ChaosInfo'];
 export type ClearedJournal = components['schemas']['ClearedJournal'];
@@ -9437,6 +9480,8 @@ export interface operations {
                 timeout?: number;
                 /** @description maximum number of bytes of each key, value and header; null: all */
                 cut?: number | null;
+                /** @description whether to decode keys and values by the schemas of the broker's registry */
+                decoded?: boolean;
             };
             header?: never;
             path: {

@@ -26,6 +26,7 @@ from kafkastub.control.routes.records import (
     ShownRecord,
     Written,
     WrittenRecord,
+    contents_of,
     shown_record,
 )
 from kafkastub.control.routes.shapes import example
@@ -39,6 +40,7 @@ from kafkastub.control.routes.topics import (
     TopicQuery,
     TopicsQuery,
 )
+from kafkastub.control.threads import OneAtATime
 from kafkastub.control.waiting import MOST_WAITING, while_there
 from kafkawire.errors import ErrorCode
 from kafkawire.messages.metadata_request import MetadataRequest, MetadataRequestTopic
@@ -84,6 +86,7 @@ def of_topics(hosted: HostedProxy) -> Endpoints:
     """The endpoints below /v1/topics."""
     router = Endpoints(prefix="/topics", tags=["topics"])
     waiting = Places(MOST_WAITING, "requests are waiting")
+    thread = OneAtATime()
     turns = itertools.count()
 
     @router.get("", summary="List topics")
@@ -146,13 +149,15 @@ def of_topics(hosted: HostedProxy) -> Endpoints:
 
     @router.post("/{name}/records", status_code=201, summary="Write records, without a client")
     async def produce(name: str, body: GivenRecords) -> Written:
+        contents = await contents_of(hosted, thread, body)
+
         def write(client: Client) -> list[WrittenRecord]:
             count = len(records.partitions(client, name))
             written = []
-            for given in body.records:
+            for given, (key, value) in zip(body.records, contents, strict=True):
                 stamp = int(time.time() * 1000) if given.timestamp is None else given.timestamp
                 headers = tuple((header.encode(), content) for header, content in given.headers.items())
-                record = NewRecord(given.key, given.value, stamp, headers)
+                record = NewRecord(key, value, stamp, headers)
                 index = given.partition
                 if index is None:
                     index = next(turns) % count if record.key is None else partition_of_key(record.key, count)

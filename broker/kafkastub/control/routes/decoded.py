@@ -9,11 +9,17 @@ from fastapi import Query, Response
 from pydantic import BaseModel, Field
 from starlette.convertors import IntegerConvertor, register_url_convertor
 
+from kafkastub.control import by_schema
 from kafkastub.control.book import Book, Shape, as_json, shown_values
+from kafkastub.control.by_schema import BySchema
 from kafkastub.control.endpoints import Endpoints
+from kafkastub.control.hosted import Hosted
 from kafkastub.control.problems import Problem
 from kafkastub.control.routes.shapes import Body, example
+from kafkastub.control.threads import OneAtATime
+from kafkastub.control.unpacked import pieces
 from kafkastub.journal import Entry
+from kafkastub.journal.export import json_value
 
 if TYPE_CHECKING:
     from kafkastub.journal.decoded import Frame
@@ -23,6 +29,10 @@ _LONGEST: Final = 1000
 """Characters of a text, or bytes of bytes, that are told of one field."""
 _MOST_FIELDS: Final = 10_000
 _MOST_BYTES: Final = 1 << 20
+_OF_RECORDS: Final = ("key", "value")
+
+Contents = list[tuple[bytes, dict[str, Any]]]
+"""Keys and values of records, with what is told of them, where they may begin with the id of a schema."""
 
 
 class DecodedField(BaseModel):
@@ -38,6 +48,9 @@ class DecodedField(BaseModel):
     size: int | None = Field(None, description="length of a text or bytes that are shown in part")
     fields: list[DecodedField] | None = Field(None, description="its fields or elements")
     left_out: int = Field(0, description="number of elements and fields that are not listed")
+    by_schema: BySchema | None = Field(
+        None, description="a record's key or value, decoded by the schema whose id it begins with"
+    )
 
 
 class DecodedFrame(BaseModel):
@@ -79,8 +92,9 @@ class _Sequence(IntegerConvertor):
     regex = "[0-9]{1,18}"
 
 
-def add_to(router: Endpoints, book: Book) -> None:
+def add_to(router: Endpoints, book: Book, hosted: Hosted) -> None:
     """The endpoint, behind those of the journal that have names."""
+    thread = OneAtATime()
 
     register_url_convertor("sequence", _Sequence())
 
@@ -94,36 +108,46 @@ def add_to(router: Endpoints, book: Book) -> None:
             raise Problem(404, f"the journal has no entry {sequence}: {there}")
         _, raw = next(ring.walk(before=sequence + 1))
         entry = book.entry(sequence, raw)
-        text = await book.of_entry(raw, lambda: as_json(_told(entry, query)))
+        contents: Contents = []
+        told = await book.of_entry(raw, lambda: _told(entry, query, contents))
+        if contents and hosted.schemas is not None:
+            found = await by_schema.decode_all(hosted, thread, [content for content, _ in contents])
+            for (_, field), shown in zip(contents, found, strict=True):
+                field["by_schema"] = shown
+            text = await thread.run(lambda: b"".join(pieces(told, json_value)))
+        else:
+            text = await book.of_entry(raw, lambda: as_json(told))
         return Response(text, media_type="application/json")
 
 
-def _told(entry: Entry, query: DecodedQuery) -> dict[str, Any]:
+def _told(entry: Entry, query: DecodedQuery, contents: Contents) -> dict[str, Any]:
     from kafkastub.journal.decoded import request_frame, response_frame
 
     return {
         "entry": shown_values(entry, Shape(messages=entry.hides)),
-        "request": _frame(request_frame(entry, query.fields), query.bytes),
-        "response": _frame(response_frame(entry, query.fields), query.bytes),
+        "request": _frame(request_frame(entry, query.fields), query.bytes, contents),
+        "response": _frame(response_frame(entry, query.fields), query.bytes, contents),
     }
 
 
-def _frame(frame: Frame | None, most: int) -> dict[str, Any] | None:
+def _frame(frame: Frame | None, most: int, contents: Contents) -> dict[str, Any] | None:
     if frame is None:
         return None
     return {
         "size": len(frame.data),
         "bytes": base64.b64encode(frame.data[:most]).decode(),
-        "fields": [_field(each) for each in frame.fields],
+        "fields": [_field(each, contents) for each in frame.fields],
         "why": frame.why,
     }
 
 
-def _field(span: FieldSpan) -> dict[str, Any]:
+def _field(span: FieldSpan, contents: Contents) -> dict[str, Any]:
     told: dict[str, Any] = {
         "name": span.name, "type": span.kind, "start": span.start, "end": span.end, "left_out": span.left_out,
     }  # fmt: skip
     value = span.value
+    if isinstance(value, bytes) and value[:1] == b"\0" and span.name in _OF_RECORDS:
+        contents.append((value, told))
     if isinstance(value, str | bytes) and len(value) > _LONGEST:
         told["size"], value = len(value), value[:_LONGEST]
     if span.kind == "uuid":
@@ -133,5 +157,7 @@ def _field(span: FieldSpan) -> dict[str, Any]:
     elif isinstance(value, float):
         value = value if abs(value) < float("inf") else str(value)
     if span.fields is None:
-        return told | {"value": value}
-    return told | {"fields": [_field(each) for each in span.fields]}
+        told["value"] = value
+        return told
+    told["fields"] = [_field(each, contents) for each in span.fields]
+    return told

@@ -219,7 +219,7 @@ def routes(hosted: Hosted) -> Endpoints:
         content = await book.in_a_thread(lambda: _parquet(entries, query.shape))
         return Response(content, media_type="application/vnd.apache.parquet")
 
-    decoded.add_to(router, book)
+    decoded.add_to(router, book, hosted)
     return router
 
 

@@ -9,11 +9,13 @@ import itertools
 import json
 from typing import Annotated, Any, Final, Literal
 
-from fastapi import Query, Request
+from fastapi import Query, Request, Response
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field, PlainValidator, StrictInt, WithJsonSchema
 
 from kafkastub.config.durations import LAST_MS
+from kafkastub.control import by_schema
+from kafkastub.control.by_schema import BySchema, Content, GivenBySchema
 from kafkastub.control.connections import Places
 from kafkastub.control.endpoints import Endpoints
 from kafkastub.control.hosted import Hosted
@@ -27,7 +29,7 @@ from kafkastub.control.routes.shapes import (
     iso,
 )
 from kafkastub.control.threads import OneAtATime
-from kafkastub.control.unpacked import MOST_UNPACKED, in_pieces, size_of
+from kafkastub.control.unpacked import MOST_UNPACKED, in_pieces, pieces, size_of
 from kafkastub.control.waiting import LONGEST_WAIT, MOST_WAITING, while_there
 from kafkastub.state.deferred import Deferred, as_it_is
 from kafkastub.state.partitions import log_of
@@ -69,7 +71,19 @@ def _content(given: Any) -> bytes | None:
     raise ValueError('a text, {"json": …}, {"base64": …} or null is wanted')
 
 
-Content = Annotated[
+def _content_or_schema(given: Any) -> Content:
+    """Raises ValueError."""
+    if not isinstance(given, dict) or "schema" not in given:
+        return _content(given)
+    subject, message = given["schema"], given.get("message")
+    if "json" not in given or not given.keys() <= {"json", "schema", "message"}:
+        raise ValueError('with "schema", {"json": …, "schema": SUBJECT} is wanted, and "message" for Protobuf')
+    if not isinstance(subject, str) or not isinstance(message, str | None):
+        raise ValueError("schema has to be a subject, and message the full name of a message of Protobuf")
+    return GivenBySchema(subject, given["json"], message)
+
+
+HeaderContent = Annotated[
     Any,
     PlainValidator(_content),
     WithJsonSchema(
@@ -79,15 +93,27 @@ Content = Annotated[
         }
     ),
 ]
-"""A key or a value, as bytes or None."""
+"""The value of a header, as bytes or None."""
+GivenContent = Annotated[
+    Any,
+    PlainValidator(_content_or_schema),
+    WithJsonSchema(
+        {
+            "description": 'a text, {"json": …}, {"base64": …} or null; {"json": …, "schema": SUBJECT} is encoded by '
+            'the latest schema of the subject, with "message": NAME by that Protobuf message',
+            "anyOf": [{"type": "string"}, {"type": "object", "maxProperties": 3}, {"type": "null"}],
+        }
+    ),
+]
+"""A key or a value."""
 
 
 class GivenRecord(Body):
     """A record to write."""
 
-    value: Content = None
-    key: Content = None
-    headers: Names[Content] = Field(default_factory=dict)
+    value: GivenContent = None
+    key: GivenContent = None
+    headers: Names[HeaderContent] = Field(default_factory=dict)
     partition: StrictInt | None = Field(None, ge=0, description="by default chosen by the key, as Kafka's producers do")
     timestamp: StrictInt | None = Field(
         None,
@@ -136,6 +162,10 @@ class ShownRecord(BaseModel):
     producer_id: int
     producer_epoch: int
     transaction: str | None = Field(description='"committed", "aborted" or "open"; null without a transaction')
+    key_by_schema: BySchema | None = Field(
+        None, description="with `decoded`: the key, decoded by the schema whose id it begins with"
+    )
+    value_by_schema: BySchema | None = Field(None, description="with `decoded`: the value, likewise")
 
     @property
     def size(self) -> int:
@@ -165,6 +195,9 @@ class RecordsQuery(Body):
     )
     timeout: float = Field(5, ge=0, le=LONGEST_WAIT, allow_inf_nan=False, description="seconds")
     cut: int | None = Field(None, ge=1, description="maximum number of bytes of each key, value and header; null: all")
+    decoded: bool = Field(
+        False, description="whether to decode keys and values by the schemas of the broker's registry"
+    )
 
 
 def routes(hosted: Hosted) -> Endpoints:
@@ -178,7 +211,7 @@ def routes(hosted: Hosted) -> Endpoints:
         summary="Read records of a partition from an offset on, without a client",
         response_model=Records,
     )
-    async def read(name: str, query: Annotated[RecordsQuery, Query()], request: Request) -> Records | StreamingResponse:
+    async def read(name: str, query: Annotated[RecordsQuery, Query()], request: Request) -> Records | Response:
         state = hosted.running().state
         committed = query.isolation == "read_committed"
         try:
@@ -188,7 +221,12 @@ def routes(hosted: Hosted) -> Endpoints:
                     request, _come(hosted, name, query.partition, query.until_end, committed, query.timeout)
                 )
             found = stretch(state, name, query.partition, query.offset, committed=committed, most_bytes=_MOST_BYTES)
-            shown = await thread.run(lambda: _shown(found, query.limit, committed, query.cut))
+            shown, records = await thread.run(lambda: _shown(found, query.limit, committed, query.cut))
+            if query.decoded and hosted.schemas is not None:
+                by_key = await by_schema.decode_all(hosted, thread, [each.key for each in records], f"{name}-key")
+                by_value = await by_schema.decode_all(hosted, thread, [each.value for each in records], f"{name}-value")
+                answer = await thread.run(lambda: _with_schemas(shown, by_key, by_value))
+                return Response(answer, media_type="application/json")
             if sum(one.size for one in shown.records) > _LONG:
                 return StreamingResponse(in_pieces(shown.model_dump()), media_type="application/json")
             return shown
@@ -201,14 +239,15 @@ def routes(hosted: Hosted) -> Endpoints:
     async def produce(name: str, body: GivenRecords) -> Written:
         broker = hosted.running()
         written: list[WrittenRecord] = []
+        contents = await contents_of(hosted, thread, body)
 
         def work() -> None:
             now = broker.clock.broker_ms()
             topic = partition_named(broker.state, name, 0)
-            for given in body.records:
+            for given, (key, value) in zip(body.records, contents, strict=True):
                 record = NewRecord(
-                    given.key,
-                    given.value,
+                    key,
+                    value,
                     now if given.timestamp is None else given.timestamp,
                     tuple((header.encode(), content) for header, content in given.headers.items()),
                 )
@@ -229,6 +268,16 @@ def routes(hosted: Hosted) -> Endpoints:
         return Written(records=written)
 
     return router
+
+
+async def contents_of(
+    hosted: Hosted, thread: OneAtATime, body: GivenRecords
+) -> list[tuple[bytes | None, bytes | None]]:
+    """Key and value of each record. Raises Problem for what does not fit its schema."""
+    parts = [(f"records.{at}", one) for at, one in enumerate(body.records)]
+    keys = await by_schema.encode_all(hosted, thread, [(f"{place}.key", one.key) for place, one in parts])
+    values = await by_schema.encode_all(hosted, thread, [(f"{place}.value", one.value) for place, one in parts])
+    return list(zip(keys, values, strict=True))
 
 
 async def _come(hosted: Hosted, name: str, index: int, end: int, committed: bool, seconds: float) -> None:
@@ -257,8 +306,18 @@ async def _come(hosted: Hosted, name: str, index: int, end: int, committed: bool
         parked.abandon()
 
 
-def _shown(found: Stretch, limit: int, committed: bool, cut: int | None) -> Records:
+def _with_schemas(shown: Records, keys: list[dict[str, Any] | None], values: list[dict[str, Any] | None]) -> bytes:
+    """The answer as JSON."""
+    told = shown.model_dump()
+    for record, key, value in zip(told["records"], keys, values, strict=True):
+        record |= {"key_by_schema": key, "value_by_schema": value}
+    return b"".join(pieces(told))
+
+
+def _shown(found: Stretch, limit: int, committed: bool, cut: int | None) -> tuple[Records, list[LogRecord]]:
+    """The records as they are told, and as they are."""
     records: list[ShownRecord] = []
+    raw: list[LogRecord] = []
     following = found.start if not found.batches else min(found.batches[-1].last_offset + 1, found.end)
     size = unpacked = 0
     for record in decoded(found, committed=committed, most=MOST_UNPACKED):
@@ -268,7 +327,8 @@ def _shown(found: Stretch, limit: int, committed: bool, cut: int | None) -> Reco
             break
         unpacked += size_of(record)
         records.append(shown_record(record, cut))
-    return Records(records=records, next=following, end=found.end)
+        raw.append(record)
+    return Records(records=records, next=following, end=found.end), raw
 
 
 def _size(one: LogRecord, cut: int | None) -> int:
@@ -292,6 +352,8 @@ def shown_record(one: LogRecord, cut: int | None = None) -> ShownRecord:
         producer_id=one.producer_id,
         producer_epoch=one.producer_epoch,
         transaction=one.transaction,
+        key_by_schema=None,
+        value_by_schema=None,
     )
 
 

@@ -32,6 +32,11 @@ function setToken(value) {
 /** `ask(why)` resolves to a token, or to null where somebody does not want to say it. */
 export function onTokenWanted(ask) { askForToken = ask; }
 
+/** A body that is JSON already: numbers in it may have more digits than JavaScript keeps. */
+export class Raw {
+  constructor(text) { this.text = text; }
+}
+
 let beforeReading = async () => {}; // for the stream that tells when what was read has become old
 /** `wait()` resolves once what changes from then on will be told. */
 export function onReading(wait) { beforeReading = wait; }
@@ -81,7 +86,7 @@ async function send(method, path, { params, body, signal }) {
   try {
     return await fetch(address(path, params), {
       method, headers, signal, cache: 'no-store',
-      body: body === undefined || isFile ? body : JSON.stringify(body),
+      body: body === undefined || isFile ? body : body instanceof Raw ? body.text : JSON.stringify(body),
     });
   } catch (error) {
     if (error.name === 'AbortError') throw error;
@@ -111,8 +116,23 @@ async function renew() {
 
 export async function get(path, params, { signal } = {}) {
   await beforeReading();
-  return (await ask('GET', path, { params, signal })).json();
+  const response = await ask('GET', path, { params, signal });
+  return params?.decoded ? withAllDigits(await response.text()) : response.json();
 }
+
+/** Records, with the digits that JavaScript does not keep where a schema made a number of them, in browsers that can. */
+function withAllDigits(text) {
+  const read = JSON.parse(text);
+  if (!JSON.rawJSON || !/\d{16}/.test(text)) return read;
+  const exact = JSON.parse(text, (_, value, { source } = {}) => (
+    typeof value === 'number' && /^-?\d{16,}$/.test(source) ? JSON.rawJSON(source) : value));
+  read.records.forEach((record, index) => {
+    record.key_by_schema = exact.records[index].key_by_schema;
+    record.value_by_schema = exact.records[index].value_by_schema;
+  });
+  return read;
+}
+
 export const getText = async (path, params) => (await ask('GET', path, { params })).text();
 export const post = async (path, body, params) => (await ask('POST', path, { body, params })).json();
 export const put = async (path, body, params) => (await ask('PUT', path, { body, params })).json();

@@ -81,6 +81,14 @@ function painted(text, sought) {
   return parts;
 }
 
+/** What a schema makes of a key or a value, in one line of so many characters. */
+export const toldText = ({ content }, most) => (typeof content === 'string' ? content : JSON.stringify(content)).slice(0, most);
+
+/** What a schema makes of a key or a value; or why it is not shown. */
+export function Told({ told }) {
+  return told.error === null ? html`<${Json} value=${told.content} />` : html`<p class="hint warn">${visible(told.error)}</p>`;
+}
+
 /**
  * Numbers as they were written: a parsed one may have lost digits. So JSON is indented as text. What is deeper than anybody
  * writes is null: it would be mostly blanks.
@@ -110,15 +118,16 @@ function indented(text) {
 
 /**
  * Some bytes with a choice of how they are shown. told: as the control port tells them; size: how many there are in all,
- * where `told` is only their beginning. more: other ways, [{id, title, body}]. sought: a text that is marked.
+ * where `told` is only their beginning. more: other ways, [{id, title, body}]; prefer: the one that is shown at first.
+ * sought: a text that is marked.
  */
-export function Content({ title, told, size = null, more = [], actions = null, sought = '' }) {
+export function Content({ title, told, size = null, more = [], prefer = null, actions = null, sought = '' }) {
   const text = typeof told === 'string' ? told : null;
   const bytes = useMemo(() => bytesOf(told), [told]);
   const json = useMemo(() => (text !== null && parsed(text) !== undefined ? indented(text) : null), [text]);
   const [chosen, setChosen] = useState(null);
   const ways = [json !== null && ['json', 'JSON'], text !== null && ['text', 'Text'], ['hex', 'Hex'], ...more.map((each) => [each.id, each.title])].filter(Boolean);
-  const first = json !== null && !/^[[{]/.test(json) ? 'text' : ways[0][0]; // a number is text until somebody says otherwise
+  const first = prefer ?? (json !== null && !/^[[{]/.test(json) ? 'text' : ways[0][0]); // a number is text until somebody says otherwise
   const way = ways.some(([id]) => id === chosen) ? chosen : first;
   const cut = size !== null && size > bytes.length;
   return html`<div class="stack content">

@@ -1,7 +1,7 @@
 // The records of a topic: by partition and offset, from a time on, looked for, live; and one of them in full.
-import { download, get, post } from '../api.js';
+import { Raw, download, get, post } from '../api.js';
 import { html, useEffect, useRef, useState } from '../lib.js';
-import { Content, Json, preview } from '../parts/content.js';
+import { Content, Json, Told, preview, toldText } from '../parts/content.js';
 import { useData } from '../parts/data.js';
 import { Choice, Form, Input, Search, Select, TextArea, Toolbar, useForm } from '../parts/forms.js';
 import { at, many, pairs } from '../parts/names.js';
@@ -46,12 +46,20 @@ const COLUMNS = (withPartition, sought = '') => [
   ...(withPartition ? [{ key: 'partition', title: 'Partition', width: '62px' }] : []),
   { key: 'offset', title: 'Offset', width: '76px', render: (row) => number(row.offset) },
   { key: 'timestamp', title: 'Time (UTC)', width: '150px', narrow: false, render: (row) => (row.gap ? '' : html`<time title=${row.timestamp}>${momentText(row.timestamp_ms)}</time>`) },
-  { key: 'key', title: 'Key', width: 'minmax(60px, 1fr)', render: (row) => (row.gap ? '' : preview(row.key, row.key_size, sought)) },
+  { key: 'key', title: 'Key', width: 'minmax(60px, 1fr)', render: (row) => (row.gap ? '' : cell(row, 'key', sought)) },
   { key: 'value', title: 'Value', width: 'minmax(100px, 4fr)', render: (row) => (row.gap
-    ? html`<span class="faint">no record: a transaction's marker, or compacted away</span>` : preview(row.value, row.value_size, sought)) },
+    ? html`<span class="faint">no record: a transaction's marker, or compacted away</span>` : cell(row, 'value', sought)) },
   { key: 'headers', title: 'Headers', width: '68px', align: 'end', narrow: false, render: (row) => (row.gap || !row.headers.length ? '' : number(row.headers.length)) },
   { key: 'size', title: 'Size', width: '70px', align: 'end', narrow: false, render: (row) => (row.gap ? '' : bytesText(Math.max(0, row.key_size) + Math.max(0, row.value_size))) },
 ];
+
+/** A key or a value in a list: by its schema, where it begins with the id of one. */
+function cell(row, part, sought) {
+  const told = row[`${part}_by_schema`];
+  return told && told.error === null ? html`<span title=${place(told)}>${preview(toldText(told, 400), null, sought)}</span>` : preview(row[part], row[`${part}_size`], sought);
+}
+
+const place = (told) => (told.subject === null ? `Schema id ${told.schema_id}` : `${told.type === 'AVRO' ? 'Avro' : told.type === 'JSON' ? 'JSON Schema' : 'Protobuf'}: ${told.subject} version ${told.version}, id ${told.schema_id}`);
 
 const tone = (row) => (row.gap || row.transaction === 'aborted' ? 'faded' : row.transaction === 'open' ? 'warn' : '');
 
@@ -73,7 +81,7 @@ function OfPartition({ topic, partition, query, jump }) {
     const rows = Array.from({ length: count }, (_, at) => ({ gap: true, offset: first + at, partition }));
     let from = first;
     while (from < first + count) { // an answer has so many bytes at most
-      const page = await get(recordsPath(topic.name), { partition, offset: from, limit: first + count - from, cut: CUT });
+      const page = await get(recordsPath(topic.name), { partition, offset: from, limit: first + count - from, cut: CUT, decoded: true });
       for (const record of page.records) if (record.offset < first + count) rows[record.offset - first] = record;
       if (page.next <= from) break;
       from = page.next;
@@ -98,7 +106,7 @@ function Together({ topic, listed, query }) {
   const shown = listed.slice(0, MOST_PARTITIONS);
   const fetch = async () => {
     const pages = await Promise.all(shown.map((each) => get(recordsPath(topic.name), {
-      partition: each.partition, offset: Math.max(each.log_start_offset, each.log_end_offset - NEWEST), limit: NEWEST, cut: CUT,
+      partition: each.partition, offset: Math.max(each.log_start_offset, each.log_end_offset - NEWEST), limit: NEWEST, cut: CUT, decoded: true,
     })));
     return pages.flatMap((page) => page.records)
       .sort((one, other) => other.timestamp_ms - one.timestamp_ms || one.partition - other.partition || other.offset - one.offset);
@@ -195,7 +203,7 @@ function Found({ topic, partition, text, query }) {
 // -- one record --------------------------------------------------------------------------------------------------------
 
 function Detail({ topic, partition, offset, query }) {
-  const page = useData(recordsPath(topic.name), { partition, offset, limit: 1, cut: WHOLE });
+  const page = useData(recordsPath(topic.name), { partition, offset, limit: 1, cut: WHOLE, decoded: true });
   const close = () => setQuery({ offset: null, at: null });
   const step = (by) => setQuery(query.at ? { at: `${partition}-${offset + by}` } : { offset: offset + by });
   return html`<aside class="detail" aria-label="Record" tabindex="0">
@@ -222,15 +230,21 @@ function Whole({ topic, record, sought }) {
       record.producer_id >= 0 && ['Producer', html`${record.producer_id} <span class="faint">epoch ${record.producer_epoch}</span>`],
       record.transaction && ['Transaction', html`<${Badge} tone=${TRANSACTION[record.transaction]}>${record.transaction}<//>`],
     ]} />
-    <${Content} title="Key" told=${record.key} size=${record.key_size} actions=${file('key')} sought=${sought} more=${avro(topic, record, 'key')} />
-    <${Content} title="Value" told=${record.value} size=${record.value_size} actions=${file('value')} sought=${sought} more=${avro(topic, record, 'value')} />
+    <${Content} title="Key" told=${record.key} size=${record.key_size} actions=${file('key')} sought=${sought} ...${ways(topic, record, 'key')} />
+    <${Content} title="Value" told=${record.value} size=${record.value_size} actions=${file('value')} sought=${sought} ...${ways(topic, record, 'value')} />
     <div class="stack"><div class="section-head"><h3>Headers</h3><span class="faint">${number(record.headers.length)}</span></div>
       ${record.headers.length ? html`<div class="table-frame" tabindex="0" role="group" aria-label="Headers"><table><thead><tr><th scope="col">Name</th><th scope="col">Value</th></tr></thead>
         <tbody>${record.headers.map(([name, value]) => html`<tr><td class="mono"><${Name}>${name}<//></td><td class="header-value">${preview(value, null, sought)}</td></tr>`)}</tbody></table></div>` : null}
     </div>`;
 }
 
-const avro = (topic, record, part) => [{ id: 'avro', title: 'Avro', body: html`<${Avro} topic=${topic} record=${record} part=${part} />` }];
+/** How else a key or a value is shown: by its schema in the registry, or by one that somebody gives. */
+function ways(topic, record, part) {
+  const told = record[`${part}_by_schema`];
+  if (!told) return { more: [{ id: 'avro', title: 'Avro', body: html`<${Avro} topic=${topic} record=${record} part=${part} />` }] };
+  const body = html`<p class="faint"><${Name}>${place(told)}<//></p><${Told} told=${told} />`;
+  return { more: [{ id: 'schema', title: 'By schema', body }], prefer: told.subject === null ? null : 'schema' };
+}
 
 /** By a schema that somebody gives; it is remembered in this browser, by topic. */
 function Avro({ topic, record, part }) {
@@ -275,15 +289,15 @@ function remember(place, text) {
 // -- a new record ------------------------------------------------------------------------------------------------------
 
 export function Produce({ topic, onClose }) {
-  const form = useForm({ partition: '', key: '', value: '', headers: '' });
+  const form = useForm({ partition: '', key: '', value: '', schema: '', headers: '' });
   const [error, setError] = useState(null);
   const write = async () => {
-    const { partition, key, value, headers } = form.values;
-    const record = { value, headers: pairs(headers, ':') };
+    const { partition, key, value, schema, headers } = form.values;
+    const record = { headers: pairs(headers, ':') };
     if (key !== '') record.key = key;
     if (partition !== '') record.partition = Number(partition);
     try {
-      const { records: [place] } = await post(recordsPath(topic.name), { records: [record] });
+      const { records: [place] } = await post(recordsPath(topic.name), written(record, value, schema.trim()));
       toast(`Written to partition ${place.partition} at offset ${place.offset}`);
       onClose();
     } catch (problem) {
@@ -296,7 +310,16 @@ export function Produce({ topic, onClose }) {
     <div class="form-row"><${Select} label="Partition" options=${[['', 'as the key decides'], ...partitions]} ...${form.field('partition')} />
       <${Input} label="Key" grow=${true} placeholder="none" ...${form.field('key')} /></div>
     <${TextArea} label="Value" rows=${8} ...${form.field('value')} />
+    <${Input} label="Schema" placeholder="none" help=${`A subject of the schema registry, ${topic.name}-value for example: the value is JSON, and is written by its latest schema.`} ...${form.field('schema')} />
     <${TextArea} label="Headers" rows=${2} help="One a line, name: value" ...${form.field('headers')} />
     <div class="dialog-foot"><${Button} onClick=${onClose}>Cancel<//><${Button} tone="primary" type="submit">Write<//></div>
   <//><//>`;
+}
+
+/** The body that writes a record. By a schema, the value is JSON as it was typed: a long may have more digits than JavaScript keeps. */
+function written(record, value, schema) {
+  if (schema === '') return { records: [{ value, ...record }] };
+  JSON.parse(value); // says what is wrong with it
+  const rest = JSON.stringify(record).slice(1);
+  return new Raw(`{"records":[{"value":{"json":${value},"schema":${JSON.stringify(schema)}},${rest}]}`);
 }

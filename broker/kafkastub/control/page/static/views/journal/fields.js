@@ -1,6 +1,7 @@
 // The fields of a frame as a tree: arrow keys move in it, as in any tree.
 import { html, cx, useEffect, useId, useRef, useState } from '../../lib.js';
 import { bytesOf, hexText } from '../../parts/bytes.js';
+import { toldText } from '../../parts/content.js';
 import { number, visible } from '../../parts/ui.js';
 
 const OPEN_UP_TO = 60; // lines that are unfolded at first
@@ -89,6 +90,7 @@ function valueText(field) {
   }
   const { value } = field;
   if (value === null || value === undefined) return html`<span class="faint">null</span>`;
+  if (field.by_schema?.error === null) return html`<span class="field-text">${visible(toldText(field.by_schema, 200))}</span> <span class="faint">${visible(`${field.by_schema.subject} version ${field.by_schema.version}`)}</span>`;
   if (typeof value === 'object' && 'base64' in value) return html`<${Bytes} field=${field} />`;
   if (typeof value === 'string') return html`<span class="field-text">“${visible(value)}”</span>${field.size ? html` <span class="faint">… ${number(field.size)} characters</span>` : null}`;
   return html`<b class="num">${String(value)}</b>`;
@@ -102,5 +104,5 @@ function Bytes({ field }) {
     text = new TextDecoder('utf-8', { fatal: true }).decode(raw.slice(0, 200));
   } catch { // no text
   }
-  return html`<span class="field-text">${text === null ? hexText(raw.subarray(0, 24), ' ') : `“${visible(text)}”`}</span> <span class="faint">${number(size)} bytes</span>`;
+  return html`<span class="field-text">${text === null ? hexText(raw.subarray(0, 24), ' ') : `“${visible(text)}”`}</span> <span class="faint">${number(size)} bytes${field.by_schema?.subject ? visible(`, ${field.by_schema.error}`) : ''}</span>`;
 }

@@ -290,7 +290,8 @@ enum Route {
             "isolation",
             "until_end",
             "timeout",
-            "cut"),
+            "cut",
+            "decoded"),
     /** Write records, without a client. */
     POST_TOPICS_NAME_RECORDS("POST", "/v1/topics/{name}/records"),
     /** Search a partition for records that contain a text; a request searches a limited number of records. */

@@ -10,6 +10,7 @@ import java.util.List;
  * @param type type in the words of the protocol guide: int32, compact string, array of TopicPartition
  * @param start position of its first byte, its length prefix included
  * @param end position after its last byte
+ * @param bySchema a record's key or value, decoded by the schema whose id it begins with; null if there is none
  * @param fields its fields or elements; null if there is none
  * @param leftOut number of elements and fields that are not listed; null if there is none
  * @param size length of a text or bytes that are shown in part; null if there is none
@@ -20,6 +21,7 @@ public record DecodedField(
         String type,
         long start,
         long end,
+        BySchema bySchema,
         List<DecodedField> fields,
         Long leftOut,
         Long size,

@@ -40,4 +40,9 @@ public final class RecordsQuery extends Parameters<RecordsQuery> {
     public RecordsQuery cut(int cut) {
         return with("cut", cut);
     }
+
+    /** Whether to decode keys and values by the schemas of the broker's registry. */
+    public RecordsQuery decoded(boolean decoded) {
+        return with("decoded", decoded);
+    }
 }

@@ -20,6 +20,9 @@ import java.util.List;
  * @param producerId {@code producer_id}
  * @param producerEpoch {@code producer_epoch}
  * @param transaction "committed", "aborted" or "open"; null without a transaction
+ * @param keyBySchema with {@code decoded}: the key, decoded by the schema whose id it begins with; null if there is
+ *     none
+ * @param valueBySchema with {@code decoded}: the value, likewise; null if there is none
  */
 public record TopicRecord(
         int partition,
@@ -34,4 +37,6 @@ public record TopicRecord(
         List<RecordHeader> headers,
         long producerId,
         int producerEpoch,
-        String transaction) {}
+        String transaction,
+        BySchema keyBySchema,
+        BySchema valueBySchema) {}
