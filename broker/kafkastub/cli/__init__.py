@@ -26,6 +26,7 @@ COMMANDS = (
     "chaos",
     "snapshot",
     "journal",
+    "records",
     "check",
     "wait",
     "health",
