@@ -191,6 +191,13 @@ class Store:
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError, RegistryError):
             self.ignored += 1
 
+    def take(self, subject: str, version: int, schema_id: int, deleted: bool, ts: int, raw: bytes) -> None:
+        """A version of a subject whose record ends as this registry writes it, with whether it is deleted."""
+        if version > 0 and schema_id <= _LARGEST:
+            self._take(Entry(subject, version, schema_id, deleted, ts, raw, True))
+        else:
+            self.ignored += 1
+
     def _apply_other(self, key: dict[str, Any], value: Any, raw: bytes | None, ts: int) -> None:
         """Raises what reading it may raise."""
         keytype, subject = key["keytype"], key.get("subject")
@@ -236,7 +243,9 @@ class Store:
             return
         subject, version, schema_id = entry.subject, entry.version, entry.id
         context = context_of(subject)
-        ids = self._ids.setdefault(context, {})
+        ids = self._ids.get(context)
+        if ids is None:
+            ids = self._ids[context] = {}
         there = self._subjects.get(subject)
         same_id = ids.get(schema_id)
         if same_id and same_id[0].content != entry.content and (there is None or same_id != [there.get(version)]):
@@ -244,7 +253,10 @@ class Store:
             return
         if there is not None and version in there:
             self._forget(subject, version)
-        self._subjects.setdefault(subject, {})[version] = entry
+        if there is None or subject not in self._subjects:
+            self._subjects[subject] = {version: entry}
+        else:
+            there[version] = entry
         if schema_id in ids:
             ids[schema_id].append(entry)
         else:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
 from kafkastub.registry.errors import RegistryError, store_failed, too_large
+from kafkastub.registry.quick import find_version
 from kafkastub.registry.records import TOPIC, Record
 from kafkastub.registry.registry import Registry
 from kafkastub.registry.store import Store
@@ -89,10 +90,14 @@ class KeptRegistry:
             self._registry = Registry(self._store, self._write)
         if log is None or log.high_watermark == self._next:
             return
-        end, apply = log.high_watermark, self._store.apply
+        end, apply, take = log.high_watermark, self._store.apply, self._store.take
         for batch in log.batches_from(max(self._next, log.log_start_offset)):
             if batch.base_offset >= end:
                 break
+            version = find_version(batch.head) if batch.payload is None and batch.base_offset >= self._next else None
+            if version is not None:
+                take(*version)
+                continue
             if batch.header().control:
                 continue
             for record in batch.records():
