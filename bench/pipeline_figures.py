@@ -52,7 +52,7 @@ def _ratios(known: dict[str, Any]) -> list[str]:
     if not rows:
         return []
     last = next(known[name] for name in RATIOS if name in known)
-    head = "| what | beside | records | seconds | times | CPU seconds | times | target |"
+    head = "| what | compared with | records | seconds | times | CPU seconds | times | target |"
     return [head, "|---|---|---|---|---|---|---|---|", *rows, "", f"Best of the rounds ({_measured(last)}).", ""]
 
 

@@ -25,18 +25,19 @@ _COLUMNS: Final = (
 
 _TEXT: Final = """# Performance
 
-This page is written by `make bench-scale`. `make bench` prints how long requests take, beside other brokers.
+This page is written by `make bench-scale`. `make bench` compares the duration of requests with other brokers.
 
-## What more of everything costs
+## Cost of connections, groups, partitions and offsets
 
-Each row is a process of its own. Times are processor time: of the broker alone for connections, of the process that
-holds the broker and the client that fills it for all others.
+Each row is measured in a separate process. Times are processor time: for connections that of the broker alone,
+otherwise that of the process that holds the broker and the client that fills it.
 
-- *memory*: what the process holds more than before, by the number of things. For partitions that have no records.
+- *memory*: growth of the process, divided by the number of connections, groups, partitions or offsets. Partitions have
+  no records.
 - *filling*: from the first request to the last answer.
 - *start again*: from the start of a stub on a data directory until it has loaded everything.
-- *a sweep*: a look for offsets that have expired, where none has.
-- *one more client*: the median time of one request of a client that connects last, by that of a client that was alone.
+- *a sweep*: one search for expired offsets that finds none.
+- *one more client*: the median request time of a client that connects last, divided by that of a client that is alone.
 
 {table}
 

@@ -22,10 +22,10 @@ DOCS = ROOT / "docs"
 def coverage() -> str:
     """docs/coverage.md: each API with its versions and the checklist that its handler opens with."""
     lines = [
-        "# What is served",
+        "# Coverage: APIs, versions and behaviours",
         "",
-        "Written by `make docs` from the handlers' registrations and checklists. Each behaviour has a test that",
-        "carries its id (`@pytest.mark.behaviour`).",
+        "Written by `make docs` from the handlers' registrations and checklists. Each behaviour has an id, which its",
+        "tests carry (`@pytest.mark.behaviour`).",
         "",
         "| key | API | versions | behaviours |",
         "|---|---|---|---|",
@@ -48,12 +48,12 @@ def profiles() -> str:
     lines = [
         "# The two profiles",
         "",
-        "Written by `make docs` from `kafkastub.config.profile`. `kips` follows the KIPs to the letter, `kafka`",
-        "follows released Apache Kafka 4.x. They differ in nothing else.",
+        "Written by `make docs` from `kafkastub.config.profile`. The profile `kips` follows the KIPs exactly, `kafka`",
+        "follows released Apache Kafka 4.x. The table has every difference between them.",
         "",
-        "Each answer can be had without the rest of its profile: give the entry as configuration, for example",
+        "You can choose one answer without the rest of its profile by setting the entry as configuration, for example",
         '`KafkaStub(config={"kafkastub.illegal.offset.commit.code": 72})` or',
-        "`kafkastub serve --config kafkastub.illegal.offset.commit.code=72`. Clients are not shown these entries.",
+        "`kafkastub serve --config kafkastub.illegal.offset.commit.code=72`. Clients do not see these entries.",
         "",
         "| entry | question | `kips` | `kafka` |",
         "|---|---|---|---|",
@@ -79,11 +79,12 @@ def kips() -> str:
     lines = [
         "# The specifications, statement by statement",
         "",
-        "Written by `make docs` from `tests/docs/kips.py`. A statement is shown by behaviours (the ids in",
-        "[coverage.md](coverage.md)) and tests, or the remark says why it binds no broker or who decided otherwise.",
+        "Written by `make docs` from `tests/docs/kips.py`. A statement is verified by behaviours (the ids in",
+        "[coverage.md](coverage.md)) and tests. Otherwise the remark says why it does not apply to a broker, or where",
+        "released Kafka decided differently.",
     ]
     for title, rows in TABLES.items():
-        lines += ["", f"## {title}", "", "| section | statement | shown by | remark |", "|---|---|---|---|"]
+        lines += ["", f"## {title}", "", "| section | statement | verified by | remark |", "|---|---|---|---|"]
         for row in rows:
             shown = ", ".join(f"`{name}`" for name in row.shown_by)
             lines.append(f"| {row.section} | {row.statement} | {shown} | {row.remark} |")

@@ -30,7 +30,7 @@ TABLES: dict[str, tuple[Row, ...]] = {
         Row("Public interfaces", "The answer keeps its layout.", ("OC-1", "OC-8")),
         Row(
             "Proposed changes",
-            "An offset value schema without the expiry timestamp, beside the one that has it.",
+            "An offset value schema without the expiry timestamp, in addition to the one that has it.",
             ("test_a_value_keeps_what_its_version_has",),
         ),
         Row(
@@ -177,7 +177,7 @@ TABLES: dict[str, tuple[Row, ...]] = {
             ("OC-11",),
             "Configurable: released Kafka gave 73 to TOPIC_DELETION_DISABLED.",
         ),
-        Row("Compatibility", "A warning in the broker's log tells of the deprecation.", ("OC-12",)),
+        Row("Compatibility", "A warning in the broker's log reports the deprecation.", ("OC-12",)),
         Row(
             "Compatibility",
             'Support for "" ends with the next major release.',

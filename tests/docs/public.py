@@ -22,8 +22,8 @@ def public() -> str:
     lines = [
         "# The public interface",
         "",
-        "Written by `make docs` from the code. [compatibility.md](compatibility.md) says what is promised about these",
-        "names. Whatever is not listed here can change in any version.",
+        "Written by `make docs` from the code. [compatibility.md](compatibility.md) has the promises about these",
+        "names. Names that are not listed here can change in any version.",
     ]
     for title, found in (
         ("Python", _python()),

@@ -6,16 +6,16 @@ from kafkastub.config.releases import APIS, FEATURES
 from kafkastub.handlers.release import gaps, served_apis
 
 _INTRODUCTION = """\
-# What of each release is served
+# APIs of each release
 
 Written by `make docs` from `kafkastub.config.releases` (made from the jars of these releases) and the handlers'
-registrations. With `--as-version` (see [as-version.md](as-version.md)) the stub advertises and accepts what the release
-has, less what stands here. Produce is advertised from version 0 all the same, as Apache Kafka 4 does it, and a request
-of versions 0 to 2 closes the connection.
+registrations. With `--as-version` (see [as-version.md](as-version.md)) the stub advertises and accepts the APIs and
+versions of the release, except the missing ones in this table. As in Apache Kafka 4, Produce is advertised from version
+0, but a request of versions 0 to 2 closes the connection.
 
-Not served of any release are the APIs between brokers, and versions that Apache Kafka 4 has dropped.
+For every release, the APIs between brokers and the versions that Apache Kafka 4 has dropped are not served.
 
-| release | served APIs | metadata.version | versions that are missing | APIs that are missing |
+| release | served APIs | metadata.version | missing versions | missing APIs |
 |---|---|---|---|---|"""
 
 

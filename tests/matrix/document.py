@@ -35,25 +35,26 @@ SHOWN: Final = {STUB: "the stub", KAFKA: "Apache Kafka", PROXY: "Apache Kafka th
 
 HEAD = """# Clients
 
-Written by `make clients` on {date}: {count} clients, each on kafkastub {stub} and on Apache Kafka {kafka}. All of it
-took {minutes} on two cores.
+Written by `make clients` on {date}: {count} clients, each on kafkastub {stub} and on Apache Kafka {kafka}. The whole
+run took {minutes} on two cores.
 
-Every client plays the same scenario with a program of its own (`tests/matrix/programs`), on a topic of four partitions:
+Each client has its own program (`tests/matrix/programs`). All of them play the same scenario, on a topic of four
+partitions:
 
 | step | what is checked |
 |---|---|
 """
 
 CHECKED = """
-After each step the runner looks at the broker with a client of its own: log end offsets, committed offsets, the group's
-state and members. A record's value is its partition and offset.
+After each step the runner checks the broker with a separate client: log end offsets, committed offsets, and the
+group's state and members. A record's value is its partition and offset.
 """
 
 CONSUMER_HEAD = """
 ## The consumer protocol
 
-Who speaks the protocol of KIP-848, where the broker assigns, plays the scenario with that too. `rebalance` waits until
-the broker shows the group as Stable: each member has said what it owns. Three steps are added:
+Clients that have the protocol of KIP-848, in which the broker assigns partitions, play the scenario with it too.
+`rebalance` waits until the group is Stable, so each member has reported what it owns. There are three more steps:
 
 | step | what is checked |
 |---|---|
@@ -62,45 +63,45 @@ the broker shows the group as Stable: each member has said what it owns. Three s
 SHARE_HEAD = """
 ## Share groups
 
-Who has share groups (KIP-932) plays a scenario of those, in a group whose records are locked for two seconds and are
-delivered three times at most. A program tells of each record how often it had been delivered; the broker has to show,
-after each step, that no record is left.
+Clients that have share groups (KIP-932) play another scenario, in a group whose records are locked for two seconds
+and delivered at most three times. A program prints the delivery count of each record. After each step the broker must
+show that no record is left.
 
 | step | what is checked |
 |---|---|
 """
 
 CONTRACT = """
-## How it is run
+## How to run it
 
 ```console
-make clients                                        # builds all, runs all on both, writes this document
-make clients ARGS="--only kafkajs --broker stub"    # a part of it: writes nothing
-make clients ARGS="--protocol share"                # so does one protocol
+make clients                                        # builds all clients, runs them on both brokers, writes this page
+make clients ARGS="--only kafkajs --broker stub"    # runs a part, writes nothing
+make clients ARGS="--protocol share"                # runs one protocol, writes nothing
 ```
 
 The versions are those of the lock files: `requirements/dev.lock`, and `go.mod` with `go.sum`, `package-lock.json`,
-`Cargo.lock` and `pom.xml` under `tests/matrix/programs`; kcat is the system's, of that version or none. The npm lock
-file names no registry: `npm install --package-lock-only --omit-lockfile-registry-resolved` keeps it so. It has a
-Node.js too, which runs the programs: the newest clients want a newer one than distributions have. What is built
-goes to `.cache/matrix`: the first build of all takes some nine minutes of one core, nearly all of them for librdkafka
-in the Rust crate, later ones a second or two.
+`Cargo.lock` and `pom.xml` under `tests/matrix/programs`. kcat must be installed in this version, or is left out. The
+npm lock file names no registry; `npm install --package-lock-only --omit-lockfile-registry-resolved` keeps it so. It
+also contains the Node.js that runs the programs, because the newest clients need a newer Node.js than distributions
+have. Builds go to `.cache/matrix`. The first build takes about nine minutes of one core, nearly all of it for
+librdkafka in the Rust crate; later builds take a second or two.
 
-A program is started as `program BOOTSTRAP TOPIC GROUP`, with `consumer` or `share` behind them for those. After each
-step it prints one line of JSON (`step` names it) and waits for a line on its standard input, while the runner looks at
-the broker:
+A program is started as `program BOOTSTRAP TOPIC GROUP`, followed by `consumer` or `share` for these protocols. After
+each step it prints one line of JSON, whose `step` names the step, and waits for a line on its standard input while
+the runner checks the broker:
 
-| step | the line has |
+| step | fields of the line |
 |---|---|
-| produce | `offsets`: the acknowledged offsets by partition, where the client tells them |
-| consume, resume, expression | `records`: rows of partition, offset and value, in the order in which they came |
-| rebalance, static, return | `members`: the partitions of each member, as the client tells them; the named one first |
-| share | `records`: such rows of each member |
+| produce | `offsets`: the acknowledged offsets by partition, if the client returns them |
+| consume, resume, expression | `records`: rows of partition, offset and value, in the order of their arrival |
+| rebalance, static, return | `members`: the partitions of each member, as it reports them; the step's member first |
+| share | `records`: such rows for each member |
 | commit | `committed`: the offset by partition |
-| accept, release, poison, reject, renew, expire, again | `records`: rows with the count of deliveries behind |
-| both, close | `records`: such rows of each member |
-| expire | `kept`: those that were not accepted in time; `late`: the errors that accepting them came to |
-| any | `cannot`: why the client has no such thing; `note`: a remark for the table |
+| accept, release, poison, reject, renew, expire, again | `records`: rows that end with the delivery count |
+| both, close | `records`: such rows for each member |
+| expire | `kept`: records that were not accepted in time; `late`: the errors from accepting them |
+| any | `cannot`: why the client does not support the step; `note`: a remark for the table |
 """
 
 
@@ -181,7 +182,12 @@ def section() -> list[str]:
     if not RESULTS.exists():
         return []
     data = json.loads(RESULTS.read_text())
-    lines = ["", SECTION, "", f"Written by `make clients` on {data['date']}; [clients.md](clients.md) tells the steps."]
+    lines = [
+        "",
+        SECTION,
+        "",
+        f"Written by `make clients` on {data['date']}; [clients.md](clients.md) describes the steps.",
+    ]
     runs = _read(data)
     lines += ["", *_table(_of(CLASSIC, runs), STEPS)]
     lines += ["", "With the consumer protocol (KIP-848):", "", *_table(_of(CONSUMER, runs), CONSUMER_STEPS)]
@@ -234,7 +240,10 @@ def _table(runs: Sequence[Run], steps: Sequence[Step]) -> Iterator[str]:
         cells = " | ".join(_cell(pair, step.name) for step in steps)
         seconds = " | ".join(f"{pair[broker].seconds:.1f}" if broker in pair else "" for broker in (STUB, KAFKA))
         yield f"| {name} | {languages[name]} | {pair[STUB].version} | {cells} | {seconds} |"
-    yield from ("", "✓ passed on both brokers; – the client has no such thing; where the two differ, both are named.")
+    yield from (
+        "",
+        "✓ passed on both brokers; – the client does not support it; other cells name the broker.",
+    )
 
 
 def _title(step: str) -> str:
@@ -275,9 +284,13 @@ def _failures(runs: Sequence[Run]) -> Iterator[str]:
 
 
 def _spoken(runs: Sequence[Run]) -> Iterator[str]:
-    yield from ("", "## What they speak", "")
-    yield "From the stub's journal: the versions of each API that the clients chose, the witness's requests left out."
-    yield from ("", "| client | protocol | announces itself as | APIs and versions |", "|---|---|---|---|")
+    yield from ("", "## API versions", "")
+    yield "The API versions that the clients chose, from the stub's journal, without those of the checking client."
+    yield from (
+        "",
+        "| client | protocol | name that it sends | APIs and versions |",
+        "|---|---|---|---|",
+    )
     for run in runs:
         if run.broker == STUB:
             spoken = ", ".join(f"{api} {', '.join(map(str, versions))}" for api, versions in run.spoke.items())

@@ -136,15 +136,15 @@ def _delete_group(told: Told, seen: Seen, before: Seen) -> Iterator[str]:
 
 
 STEPS: Final = (
-    Step("produce", "ten records to each of four partitions, acknowledged by all", _produce),
+    Step("produce", "ten records to each of four partitions, with acks=all", _produce),
     Step("consume", "the first member reads all, in order, and commits", _consume),
-    Step("rebalance", "a second member joins: both have partitions, each partition one owner", _rebalance),
-    Step("share", "ten more in each partition: read once, in order, by the owner", _share),
-    Step("commit", "each member commits a place of its own choice", _commit),
-    Step("leave", "both close: the group is empty at once", _leave),
-    Step("resume", "a new member starts exactly where the commits are", _resume),
+    Step("rebalance", "a second member joins: both have partitions, and each partition has one owner", _rebalance),
+    Step("share", "the owner of each partition reads ten more records once, in order", _share),
+    Step("commit", "each member commits an offset that it chooses", _commit),
+    Step("leave", "both members close: the group is empty at once", _leave),
+    Step("resume", "a new member starts exactly at the committed offsets", _resume),
     Step("delete_offsets", "the committed offset of one partition is deleted, the others stay", _delete_offsets),
-    Step("delete_group", "the group is deleted: neither listed nor described, no offsets", _delete_group),
+    Step("delete_group", "the group is deleted: it is not listed, not described, and has no offsets", _delete_group),
 )
 
 
@@ -185,10 +185,15 @@ AWAY: Final = -2
 """The member epoch of a static member that left for a while."""
 CONSUMER_STEPS: Final = (
     *STEPS[:-2],
-    Step("expression", "a member subscribes by a regular expression, reads what is new, and commits", _expression),
+    Step("expression", "a member subscribes to a regular expression, reads new records, and commits", _expression),
     *STEPS[-2:],
-    Step("static", "of two members one has an instance id and closes: its partitions wait for it", _static, "-static"),
-    Step("return", "it comes back: it has them again, the group's epoch stays", _return, "-static"),
+    Step("static", "a member with an instance id closes: its partitions wait for it", _static, "-static"),
+    Step(
+        "return",
+        "the member returns: it has its partitions again, at the same group epoch",
+        _return,
+        "-static",
+    ),
 )
 
 

@@ -23,42 +23,43 @@ SHOWN: Final = {STUB: "the stub", KAFKA: "Apache Kafka", PROXY: "Apache Kafka th
 
 HEAD = """# Programs
 
-Written by `make programs` on {date}: {count} programs, each on kafkastub {stub} and on Apache Kafka {kafka}. All of it
-took {minutes} on two cores.
+Written by `make programs` on {date}: {count} programs, each on kafkastub {stub} and on Apache Kafka {kafka}. The whole
+run took {minutes} on two cores.
 
-The tools and frameworks are the real ones, as they come from their projects; where they need a job or a topology, it is
-a short one of ours.
+The tools and frameworks are the unchanged releases of their projects. Where they need a job or a topology, this
+repository has a short one.
 """
 OF: Final = {
     TRANSACTIONS: """
 ## With transactions
 
-Each is interrupted in the middle (`kill -9` while records of an open transaction lie in the log, unless the table says
-otherwise) and started again. It passes where every record is once in what a read_committed reader sees, and none of an
-aborted transaction; and where a read_uncommitted reader sees more, so that one was aborted.
+Each program is interrupted (`kill -9` while the log has records of an open transaction, unless the table says
+otherwise) and started again. It passes if a read_committed reader sees every record once, and no record of an aborted
+transaction. A read_uncommitted reader must see more records, which proves that a transaction was aborted.
 """,
     STREAMS_GROUPS: """
 ## Kafka Streams with streams groups
 
-With `group.protocol=streams` (KIP-1071) the broker knows the topology: it makes the repartition and changelog topics,
-gives the tasks and their standbys to members, and tells each instance where the others answer queries. Instances come,
-end in order and are killed in the middle. A program passes where every result is there; once, unless it says otherwise.
+With `group.protocol=streams` (KIP-1071) the broker knows the topology. It creates the repartition and changelog
+topics, assigns tasks and standby tasks to members, and tells each instance where the others answer queries. Instances
+join, shut down and are killed during the run. A program passes if every result is there: once, unless it says
+otherwise.
 """,
 }
 
 HOW = """
-## How it is run
+## How to run it
 
 ```console
-make programs                                                   # builds all, plays all on both, writes this document
-make programs ARGS="--only 'librdkafka ETL'"                    # one of them: writes its row anew
-make programs ARGS="--only Flink --broker stub"                 # on one broker: writes nothing
-make programs ARGS="--keep /tmp"                                # leaves the programs' logs there
+make programs                                                   # builds and runs all programs, writes this page
+make programs ARGS="--only 'librdkafka ETL'"                    # runs one program and writes its row again
+make programs ARGS="--only Flink --broker stub"                 # runs on one broker, writes nothing
+make programs ARGS="--keep /tmp"                                # keeps the programs' logs there
 ```
 
-Needed are Java 17, Maven and Go; what is built goes to `.cache/programs`. The versions are those of
-`requirements/dev.lock`, and of `go.mod` and the `pom.xml`s under `tests/programs`. A program is a folder there:
-`playing.py` starts it, interrupts it and gives the lines of its result.
+This needs Java 17, Maven and Go. Builds go to `.cache/programs`. The versions are those of `requirements/dev.lock`,
+and of `go.mod` and the `pom.xml` files under `tests/programs`. Each program is a folder there, whose `playing.py`
+starts the program, interrupts it and returns the lines of its result.
 """
 
 
@@ -161,7 +162,7 @@ def _failures(runs: Sequence[Run]) -> Iterator[str]:
 
 
 def _results(pairs: dict[str, dict[str, Run]]) -> Iterator[str]:
-    yield from ("", "## What they print", "", "The lines that are compared:", "")
+    yield from ("", "## Results", "", "The lines of output that are compared:", "")
     for name, pair in pairs.items():
         longest = max(pair.values(), key=lambda run: len(run.lines))
         yield f"- {name}: {'; '.join(longest.lines)}." if longest.lines else f"- {name}: nothing."
@@ -170,9 +171,9 @@ def _results(pairs: dict[str, dict[str, Run]]) -> Iterator[str]:
 def _spoken(runs: Sequence[Run]) -> Iterator[str]:
     yield from (
         "",
-        "## What they speak",
+        "## API versions",
         "",
-        "The versions that they chose of the APIs of transactions and streams groups, by the stub's metrics:",
+        "The versions of the APIs of transactions and streams groups that the programs chose, from the stub's metrics:",
     )
     yield from ("", "| program | APIs and versions |", "|---|---|")
     for run in runs:

@@ -57,8 +57,8 @@ def _python() -> None:
 
 
 ETL: Final = (
-    "consume, transform, produce to two topics, offsets in the transaction; the first is killed in a transaction, the"
-    " second frozen in one until a third has done its work, then fenced"
+    "consume, transform, produce to two topics, offsets in the transaction; the first process is killed in a "
+    "transaction; the second is frozen in one until a third has done its work, and is then fenced"
 )
 PROGRAMS: Final = (
     Program(
@@ -77,7 +77,7 @@ PROGRAMS: Final = (
     ),
     Program(
         "TransactionalMessageCopier, the broker killed",
-        "two copiers with random aborts; the broker is killed while transactions are open, twice, and starts again",
+        "two copiers with random aborts; the broker is killed twice while transactions are open, and starts again",
         lambda: TOOLS,
         _tools,
         message_copier.play_restarts,
@@ -92,45 +92,46 @@ PROGRAMS: Final = (
     Program("franz-go ETL", f"the same job with franz-go: {ETL}", franz_go.version, franz_go.build, franz_go.play),
     Program(
         "Kafka Streams word count",
-        "exactly_once_v2 with a repartition topic and a changelog, killed and ended in the middle: each count once",
+        "exactly_once_v2 with a repartition topic and a changelog, killed and shut down during the run: each "
+        "count once",
         lambda: TOOLS,
         _tools,
         streams.count,
     ),
     Program(
         "Kafka Streams join",
-        "exactly_once_v2, two topics joined in a window, killed and ended in the middle: each pair once",
+        "exactly_once_v2, two topics joined in a window, killed and shut down during the run: each pair once",
         lambda: TOOLS,
         _tools,
         streams.join,
     ),
     Program(
         "Kafka Connect",
-        "distributed mode, an exactly-once source (the file source) on two workers; the one that has the task is killed"
-        " in a transaction, twice: each line of the file once, in order",
+        "distributed mode, an exactly-once source (the file source) on two workers; the worker that has the task "
+        "is killed in a transaction, twice: each line of the file once, in order",
         connect.version,
         connect.build,
         connect.play,
     ),
     Program(
         "MirrorMaker 2",
-        "a topic written in transactions, mirrored from one broker to another; killed in a transaction: each committed"
-        " record once, in order, and a group's offsets translated",
+        "a topic written in transactions is mirrored from one broker to another; killed in a transaction: each "
+        "committed record once, in order, and a group's offsets translated",
         mirror_maker.version,
         mirror_maker.build,
         mirror_maker.play,
     ),
     Program(
         "Flink",
-        "the exactly-once Kafka sink behind the Kafka source, on a mini cluster; the job fails once, later is killed in"
-        " a transaction and goes on from its last checkpoint: each record once, in order",
+        "the Kafka source and the exactly-once Kafka sink, on a mini cluster; the job fails once, is later "
+        "killed in a transaction and continues from its last checkpoint: each record once, in order",
         flink.version,
         flink.build,
         flink.play,
     ),
     Program(
         "Streams group: word count",
-        "a repartition topic and a changelog that the broker makes; ended in order in the middle: each count once",
+        "a repartition topic and a changelog that the broker creates; shut down during the run: each count once",
         lambda: TOOLS,
         _tools,
         grouped.count,
@@ -138,7 +139,7 @@ PROGRAMS: Final = (
     ),
     Program(
         "Streams group: windowed join",
-        "two instances share two topics that are joined in a window; one ends in order in the middle: each pair once",
+        "two instances share two topics that are joined in a window; one shuts down during the run: each pair once",
         lambda: TOOLS,
         _tools,
         grouped.join,
@@ -146,8 +147,8 @@ PROGRAMS: Final = (
     ),
     Program(
         "Streams group: queries and standbys",
-        "a table on two instances, each of which names the instance that has a key and its standby; one is killed, and"
-        " the other goes on with its standbys, without restoring; a third comes",
+        "a table on two instances, each of which names the instance with a key and its standby; one is killed, "
+        "and the other continues with its standbys, without restoring; a third joins",
         lambda: TOOLS,
         _tools,
         queried.table,
@@ -155,7 +156,7 @@ PROGRAMS: Final = (
     ),
     Program(
         "Streams group: an instance killed",
-        "at least once; one of two instances is killed, and the other one has its tasks when its session ends",
+        "at least once; one of two instances is killed, and the other one gets its tasks when the session ends",
         lambda: TOOLS,
         _tools,
         grouped.killed,
@@ -171,8 +172,8 @@ PROGRAMS: Final = (
     ),
     Program(
         "Streams group: the broker killed",
-        "exactly_once_v2; the broker is killed while a transaction is open, twice, and finds the group in its log when"
-        " it starts again: the instance goes on, each count once",
+        "exactly_once_v2; the broker is killed twice while a transaction is open, and loads the group from its "
+        "log when it starts again: the instance continues, each count once",
         lambda: TOOLS,
         _tools,
         grouped.broker_killed,
@@ -180,8 +181,8 @@ PROGRAMS: Final = (
     ),
     Program(
         "Streams group: what is wrong",
-        "topics with different numbers of partitions that are joined, a source topic that is missing, an instance that"
-        " asks for the end of all: what the broker tells the members, and what they make of it",
+        "a join of topics with different numbers of partitions, a missing source topic, an instance that "
+        "requests the shutdown of the application: what members receive from the broker, and what they do",
         lambda: TOOLS,
         _tools,
         refused.play,
@@ -189,8 +190,8 @@ PROGRAMS: Final = (
     ),
     Program(
         "Streams group: Kafka's smoke test",
-        "StreamsSmokeTest with exactly_once_v2: five members of three threads; one ends in order, one is killed in a"
-        " transaction; Kafka's own judge looks at twelve topics",
+        "StreamsSmokeTest with exactly_once_v2: five members of three threads; one shuts down, one is killed in "
+        "a transaction; Kafka's own check verifies twelve topics",
         smoke.version,
         smoke.build,
         smoke.play,

@@ -10,7 +10,7 @@ async function produce (first) {
   await producer.close()
 }
 
-const late = 'a fetch of before the rebalance may bring what is another member\'s now: the program waits for its end'
+const late = 'a fetch from before the rebalance can return records of another member\'s partition, so the program waits until it ends'
 
 class Member {
   rows = []
@@ -63,8 +63,8 @@ play({
   notes: { rebalance: late },
   produce,
   join: () => new Member().join(),
-  noExpression: 'it subscribes by names alone',
-  noReturn: 'its last heartbeat says that a member with an instance id leaves for good, too',
+  noExpression: 'it can only subscribe to names',
+  noReturn: 'its last heartbeat says of a static member, too, that it leaves for good',
   deleteOffset: () => administer(admin => admin.deleteConsumerGroupOffsets({ groupId: group, topics: places })),
   deleteGroup: () => administer(admin => admin.deleteGroups({ groups: [group] }))
 })

@@ -221,7 +221,7 @@ func (client) AlterOffset(offset int64) {
 }
 
 func (client) ReadsNoMore() string {
-	return "it takes the leader that a refusal names for real, where that is broker 0 for none: another member reads on"
+	return "a refusal names broker 0 as the leader, which means none, but the client believes it: another member continues"
 }
 
 func (client) ForgetTopic() {

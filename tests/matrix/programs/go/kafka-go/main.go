@@ -134,5 +134,5 @@ func (*client) DeleteGroup() {
 }
 
 func main() {
-	Play(&client{}, Notes{"rebalance": "by its DescribeGroups: a Reader tells no assignment"})
+	Play(&client{}, Notes{"rebalance": "checked with its DescribeGroups, because a Reader does not return its assignment"})
 }
