@@ -309,5 +309,5 @@ def address(text: str) -> tuple[str, int]:
     """HOST:PORT, taken apart. Raises ValueError."""
     host, colon, port = text.rpartition(":")
     if not (colon and host and port.isascii() and port.isdigit()) or not 0 < int(port) < 65536:
-        raise ValueError(f"{text!r} is no address of a broker: HOST:PORT is wanted, for example localhost:9092")
+        raise ValueError(f"{text!r} is not an address of a broker: expected HOST:PORT, for example localhost:9092")
     return host.strip("[]"), int(port)

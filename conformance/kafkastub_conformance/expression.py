@@ -62,7 +62,7 @@ class _Parser:
         return False
 
     def _wrong(self, token: str) -> ValueError:
-        return ValueError(f"-k {self.text!r} is no condition at {token!r}: words with and, or, not, ( and ) are")
+        return ValueError(f"-k {self.text!r} is not a condition at {token!r}: words with and, or, not, ( and ) are")
 
 
 def _either(left: Condition, right: Condition) -> Condition:

@@ -18,7 +18,7 @@ def checked_release(release: str) -> str:
     """The release as MAJOR.MINOR, a patch release's digit dropped. Raises ValueError for one that is not known."""
     short = ".".join(release.split(".")[:2])
     if short not in APIS:
-        raise ValueError(f"--release {release}: one of {', '.join(APIS)} is wanted")
+        raise ValueError(f"--release {release}: expected one of {', '.join(APIS)}")
     return short
 
 

@@ -36,27 +36,29 @@ HEAD = """# Conformance
 
 Written by `make conformance` on {date}. {cases} cases, which make {runs} runs on a broker that has every version.
 
+This command runs the suite against any broker:
+
 ```console
 kafkastub conform --bootstrap-servers localhost:9092 --report conformance.html
 ```
 
-runs the suite against any broker. Each case runs once for every version of its API that the broker advertises. The suite
-makes groups and topics under names of its own (`conform-…`), removes them again and touches nothing else. Where a broker
-has several nodes, one is asked everything: groups that it coordinates, topics that it leads. A broker that hangs or dies
-fails the case at hand, and the run goes on.
+Each case runs once for every version of its API that the broker advertises. The suite creates groups and topics with its own
+names (`conform-…`), removes them again and touches nothing else. In a cluster of several nodes, the suite sends all requests to
+one node, about groups that it coordinates and partitions that it leads. If the broker hangs or dies, the current case fails and
+the run continues.
 
 | option | meaning |
 |---|---|
-| `--profile kafka\\|kips` | released Kafka's letter or the KIPs' (docs/profiles.md): cases where they differ are in one of them only. Without it the suite asks the broker something harmless that tells which one it follows, and says so where that is not Kafka's |
-| `-k EXPR` | only runs whose id fits: words with `and`, `or`, `not` and parentheses, `-k "OffsetDelete and not missing"` |
-| `--slow` | also the cases that wait for real seconds: sessions, offsets that expire |
-| `--control URL` | the control port of a stub (`kafkastub serve --control-port …`): also the cases that move its time, by weeks; whatever else the stub holds expires as well |
-| `--release X.Y` | the release of Apache Kafka that the broker is measured by; without it the one whose versions it advertises |
-| `--list` | the cases, what each shows and its source; needs no broker |
-| `--report FILE` | the result as `.html` (the matrix of cases and versions), `.json` (with all frames) or `.xml` (JUnit); each lists every API of the release, with what is shown of it |
-| `--timeout MS` | how long one answer may take |
+| `--profile kafka\\|kips` | the expected behaviour: released Kafka's or that of the KIPs (docs/profiles.md). A case on which they differ exists in one of them only. Without this option the suite finds out with a harmless request which profile the broker follows, and says so if it is not Kafka's |
+| `-k EXPR` | only runs whose id matches: words with `and`, `or`, `not` and parentheses, for example `-k "OffsetDelete and not missing"` |
+| `--slow` | also the cases that wait in real time, for sessions and for offsets that expire |
+| `--control URL` | the control port of a stub (`kafkastub serve --control-port …`): also the cases that move its clock, by weeks. Other data of the stub expires too |
+| `--release X.Y` | the release of Apache Kafka to compare with; by default the one whose versions the broker advertises |
+| `--list` | list the cases, with what each one shows and its source; needs no broker |
+| `--report FILE` | write a report: `.html` (the matrix of cases and versions), `.json` (with all frames) or `.xml` (JUnit). Each lists every API of the release with its result |
+| `--timeout MS` | how long to wait for an answer |
 
-A failure names the field that differs, what was expected, what came, and the frames:
+A failure names the field that differs, the expected value, the actual value, and the frames:
 
 ```text
 DeleteGroups/named-twice[v2]: failed
@@ -65,8 +67,8 @@ DeleteGroups/named-twice[v2]: failed
   results: expected 1: [{{'group_id': 'g', 'error_code': 0}}], got 2: [(group_id='g', error_code=0), (group_id='g', error_code=69)]
 ```
 
-Before the last line stand all APIs of the release: those that were played with the runs that passed, those that the broker
-has and of which no case was played (with `-k`, say) or the suite has none, and those that the broker does not have:
+The last lines of the output list all APIs of the release in three groups: APIs with the runs that passed, APIs that the broker
+has but the suite did not test (because of `-k`, or because it has no case), and APIs that the broker does not have:
 
 ```text
 the 77 APIs of Apache Kafka 4.3:
@@ -74,24 +76,24 @@ the 77 APIs of Apache Kafka 4.3:
   26 not advertised: WriteTxnMarkers, AlterReplicaLogDirs, CreateDelegationToken …
 ```
 
-The exit status is 0 where all passed, 1 where not, 2 where nothing could be run. With `--against` it plays random scenarios
-on two brokers instead: [differential.md](differential.md).
+The exit status is 0 if all runs passed, 1 if not, and 2 if nothing could be run. With `--against` the command plays random
+scenarios on two brokers instead: [differential.md](differential.md).
 
 ## What depends on the broker
 
-- With Kafka's default `group.initial.rebalance.delay.ms` every new group waits for three seconds, and the suite with it:
-  36 runs took 64 s instead of one. The suite says so before it begins. Set it to 0 for the time of the run:
-  `kafkastub serve --config group.initial.rebalance.delay.ms=0`, or the same line in `server.properties`.
-- Limits are the broker's own, as DescribeConfigs tells them: `offset.metadata.max.bytes`, `telemetry.max.bytes`,
-  `transaction.max.timeout.ms`, the offsets' retention.
-- A case is measured by a release. Behaviour changes with releases at the same version of an API; a case about what came
-  later than the broker's release is skipped, and says what was before.
-- ACLs: a broker without an authorizer has to answer SECURITY_DISABLED; with one that lets the suite's user do everything
-  (`super.users=User:ANONYMOUS`) entries and filters are tried.
-- Reassignments and elections that move something want a cluster of two nodes.
-- Expiry wants a stub's control port, or `--slow` and a broker with `offsets.retention.check.interval.ms` of at most 30000
-  and `offsets.retention.minutes` of at most 2. What cannot be tried is skipped with its reason.
-- GetTelemetrySubscriptions and PushTelemetry are tried where they are answered, advertised or not.
+- With Kafka's default `group.initial.rebalance.delay.ms` every new group waits for three seconds, and so does the suite:
+  36 runs took 64 s instead of one. The suite says so before it begins. Set the delay to 0 during the run, with
+  `kafkastub serve --config group.initial.rebalance.delay.ms=0` or the same line in `server.properties`.
+- Limits are the broker's own, from DescribeConfigs: `offset.metadata.max.bytes`, `telemetry.max.bytes`,
+  `transaction.max.timeout.ms`, and the retention of offsets.
+- The suite compares a broker with one release. Behaviour can change with a release although the version of an API stays the
+  same. A case about behaviour that is newer than the broker's release is skipped, and says what the behaviour was before.
+- ACLs: a broker without an authorizer must answer SECURITY_DISABLED. With an authorizer that allows the suite's user everything
+  (`super.users=User:ANONYMOUS`), the suite tests entries and filters.
+- Reassignments and elections that move something need a cluster of two nodes.
+- Expiry needs a stub's control port, or `--slow` and a broker with `offsets.retention.check.interval.ms` of at most 30000
+  and `offsets.retention.minutes` of at most 2. A case that cannot be run is skipped with the reason.
+- GetTelemetrySubscriptions and PushTelemetry are tested if the broker answers them, advertised or not.
 - Transactional ids cannot be removed: those of the suite (`conform-…`) stay until the broker forgets them.
 
 ## Who passes what
@@ -226,9 +228,9 @@ def document(found: list[Column], slow: bool) -> str:
     lines.append("| **all** | " + " | ".join(_cell(column, None) for column in found) + " |")
     lines += [
         "",
-        f"Passed runs of all{without}; what a broker does not have is not run. – is an API that it does not have.",
-        "Stub and Kafka are run with and without an authorizer, and (the newest release) as a cluster of two nodes;",
-        "what is played there only is counted once.",
+        f"Passed runs out of all{without}. APIs that a broker does not have are not run; – marks such an API.",
+        "Stub and Kafka run with and without an authorizer, and the newest release also as a cluster of two nodes.",
+        "Each run counts once.",
     ]
     lines += _caseless(found)
     for column in found:
@@ -276,8 +278,8 @@ def _later(column: Column) -> Iterator[str]:
     if column.later is None:
         return
     by_case = _by_case(column.later.bad)
-    yield from ("", f"### What later releases do otherwise than {column.name}", "")
-    yield "| case | since | versions | later | before | first difference that was seen |"
+    yield from ("", f"### Differences of later releases from {column.name}", "")
+    yield "| case | since | versions | later | before | first difference |"
     yield "|---|---|---|---|---|---|"
     for name, results in by_case.items():
         case, versions = results[0].run.case, _ranges([result.run.version for result in results])
@@ -303,7 +305,7 @@ def _failures(column: Column) -> Iterator[str]:
     by_case = _by_case(column.outcome.bad)
     if not by_case:
         return
-    yield from ("", f"### What {column.name} does otherwise", "")
+    yield from ("", f"### Differences of {column.name}", "")
     if column.name.startswith("kfake"):
         yield from _causes(by_case)
     yield from ("| case | versions | shows | first difference |", "|---|---|---|---|")
@@ -314,7 +316,7 @@ def _failures(column: Column) -> Iterator[str]:
 
 def _causes(by_case: Mapping[str, list[Result]]) -> Iterator[str]:
     """kfake's failures by what they come from."""
-    yield "By cause, as its source says beside the frames; then case by case."
+    yield "The first table lists the causes, from frames and source code; the second one lists every case."
     yield from ("", "| Apache Kafka | kfake | where in kfake | cases, runs |", "|---|---|---|---|")
     for cause in CAUSES:
         own = [name for name in by_case if cause_of(name) is cause]

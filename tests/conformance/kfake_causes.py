@@ -101,7 +101,7 @@ CAUSES = (
         ("JoinGroup/unknown-group", "JoinGroup/unknown-member"),
     ),
     Cause(
-        "A static leader that comes back below version 9 is told the old leader's id, and no members.",
+        "A static leader that returns below version 9 receives the old leader's id, and no members.",
         "Its own new id, and the members, as from version 9 on (KIP-814).",
         "groups.go: handleJoin",
         ("JoinGroup/static-leader-back-before",),
@@ -137,7 +137,7 @@ CAUSES = (
         ("ListGroups/list-states", "ListGroups/list-types", "ListGroups/consumer-states"),
     ),
     Cause(
-        "Who is no member of the group any more: UNKNOWN_MEMBER_ID.",
+        "A client that is no longer a member: UNKNOWN_MEMBER_ID.",
         "In an empty group any generation is ILLEGAL_GENERATION.",
         "groups.go: handleOffsetCommit",
         ("OffsetCommit/member-that-left",),
@@ -201,7 +201,8 @@ CAUSES = (
         ("ConsumerGroupHeartbeat/member-id-made-up", "ConsumerGroupHeartbeat/member-id-missing"),
     ),
     Cause(
-        "What a first heartbeat lacks, an empty text, an epoch that cannot be: INVALID_REQUEST, and there is no group.",
+        "A missing field in a first heartbeat, an empty text or an impossible epoch: INVALID_REQUEST, and no "
+        "group is created.",
         "Of all that only topic_partitions and the group id (INVALID_GROUP_ID) are looked at. Epoch -2 without an "
         "instance id is taken for -1, and one below it for an epoch.",
         "groups.go: consumerJoin, consumerStaticLeave, handleConsumerHeartbeat",
@@ -214,32 +215,32 @@ CAUSES = (
         ("ConsumerGroupHeartbeat/unknown",),
     ),
     Cause(
-        "A subscription counts in every heartbeat that tells one.",
-        "In those only that also tell the rebalance timeout and what the member owns.",
+        "A subscription in any heartbeat counts.",
+        "Only in a heartbeat that also has the rebalance timeout and the owned partitions.",
         "groups.go: isFullRequest, consumerRegularHeartbeat",
         ("ConsumerGroupHeartbeat/subscribed-anew", "ConsumerGroupHeartbeat/names-and-expression"),
     ),
     Cause(
-        "Who joins with an instance id that is held: UNRELEASED_INSTANCE_ID, the holder's own member id too.",
+        "A join with an instance id that is in use: UNRELEASED_INSTANCE_ID, also with the holder's own member id.",
         "Not with that member id: the member joins again.",
         "groups.go: consumerJoin",
         ("ConsumerGroupHeartbeat/unreleased",),
     ),
     Cause(
-        "Who leaves with another member's instance id: FENCED_INSTANCE_ID.",
+        "A leave with another member's instance id: FENCED_INSTANCE_ID.",
         "UNKNOWN_MEMBER_ID: leaving looks at the member id alone.",
         "groups.go: consumerLeave, consumerStaticLeave",
         ("ConsumerGroupHeartbeat/wrong-instance",),
     ),
     Cause(
-        "What is no regular expression: INVALID_REGULAR_EXPRESSION, with a text.",
+        "An invalid regular expression: INVALID_REGULAR_EXPRESSION, with a text.",
         "INVALID_REQUEST, without.",
         "groups.go: consumerJoin, updateMemberSubscriptions",
         ("ConsumerGroupHeartbeat/broken-expression",),
     ),
     Cause(
-        "A member still has what it was told to let go, until it says that it did.",
-        "It is described without, as soon as it was told.",
+        "A member has a partition that it must release until it reports that it did.",
+        "It is described without the partition as soon as it must release it.",
         "groups.go: handleConsumerGroupDescribe, computeNextAssignment",
         ("ConsumerGroupDescribe/reconciling",),
     ),
@@ -288,7 +289,7 @@ CAUSES = (
         ("ShareGroupDescribe/emptied",),
     ),
     Cause(
-        "ShareGroupDescribe tells with a text that there is no such group.",
+        "ShareGroupDescribe returns a text for a group that does not exist.",
         "Without.",
         "77_share_group_describe.go",
         ("ShareGroupDescribe/missing",),
@@ -307,7 +308,7 @@ CAUSES = (
         ("OffsetCommit/older-epoch",),
     ),
     Cause(
-        "A member whose epoch is not told (-1) has a wrong one.",
+        "A missing member epoch (-1) is a wrong one.",
         "-1 is passed over.",
         "groups.go: validateMemberGeneration",
         ("TxnOffsetCommit/with-epoch-in-transaction",),
@@ -332,7 +333,7 @@ CAUSES = (
     ),
     # Records
     Cause(
-        "Nothing was written: base offset -1 beside every error.",
+        "Nothing was written: base offset -1 with every error.",
         "Base offset 0. The error code is the same.",
         "00_produce.go: donep",
         tuple(
@@ -376,7 +377,7 @@ CAUSES = (
         ("Produce/no-acks-failing", "Produce/guarantee-refused-without-acks"),
     ),
     Cause(
-        "Watermarks are -1 beside an error.",
+        "Watermarks are -1 with an error.",
         "Those of the partition, or 0.",
         "01_fetch.go: donep",
         ("Fetch/out-of-range", "Fetch/unknown-topic"),
@@ -394,7 +395,7 @@ CAUSES = (
         ("Fetch/nothing",),
     ),
     Cause(
-        "A low watermark of -1 beside an error of DeleteRecords.",
+        "A low watermark of -1 with an error of DeleteRecords.",
         "0.",
         "21_delete_records.go",
         tuple(f"DeleteRecords/records-{name}" for name in ("out-of-range", "missing", "missing-topic", "neighbours")),
@@ -436,7 +437,7 @@ CAUSES = (
         ),
     ),
     Cause(
-        "DescribeProducers tells every idempotent producer.",
+        "DescribeProducers returns every idempotent producer.",
         "Only those in a transaction.",
         "txns.go: txnProducers",
         ("DescribeProducers/producers", "DescribeProducers/several-producers"),
@@ -476,7 +477,7 @@ CAUSES = (
     Cause(
         'The producer id is that of the transactional id, or INVALID_PRODUCER_ID_MAPPING; the transactional id "" is '
         "INVALID_REQUEST.",
-        "The transactional id only finds the coordinator: who asks is known by the producer id alone.",
+        "The transactional id is only used to find the coordinator: the producer id alone identifies the producer.",
         "txns.go: doAddPartitions, doAddOffsets, doEnd",
         (
             "AddPartitionsToTxn/adding-of-another",
@@ -495,7 +496,8 @@ CAUSES = (
         ("Produce/without-a-name", "Produce/of-another"),
     ),
     Cause(
-        "What is not in the transaction: TRANSACTION_ABORTABLE in Produce 11 and TxnOffsetCommit 4 (KIP-890).",
+        "A partition that is not in the transaction: TRANSACTION_ABORTABLE in Produce 11 and TxnOffsetCommit 4 "
+        "(KIP-890).",
         "INVALID_TXN_STATE there too.",
         "00_produce.go, txns.go: doTxnOffsetCommit",
         ("Produce/not-added", "TxnOffsetCommit/not-added"),
@@ -507,8 +509,8 @@ CAUSES = (
         ("Produce/zombie", "Produce/guarantee-fenced-producer-writes"),
     ),
     Cause(
-        "DescribeTransactions and ListTransactions tell a transaction that has ended: CompleteCommit, CompleteAbort.",
-        "Open or not is all that is kept, told as Ongoing and Empty.",
+        "DescribeTransactions and ListTransactions return a finished transaction: CompleteCommit, CompleteAbort.",
+        "It keeps only whether a transaction is open, and returns Ongoing or Empty.",
         "txns.go: pidinfo, doDescribeTransactions",
         ("EndTxn/ending", "EndTxn/ending-otherwise"),
     ),
@@ -520,13 +522,13 @@ CAUSES = (
     ),
     Cause(
         "The group's partition of __consumer_offsets is in the transaction, for all to see.",
-        "Groups are kept apart, and are not told.",
+        "Groups are kept separately, and are not returned.",
         "txns.go: doAddOffsets, doTxnOffsetCommit, doDescribeTransactions",
         ("AddOffsetsToTxn/adding-offsets", "TxnOffsetCommit/joined"),
     ),
     Cause(
-        "A pending offset belongs to its group: deleted with it, or by OffsetDelete, it does not come back; what is "
-        "committed beside it stays.",
+        "A pending offset belongs to its group: deleted with it, or by OffsetDelete, it does not come back; an "
+        "offset that another client commits in the meantime stays.",
         "It belongs to the producer, and is committed with the transaction whatever has happened to the group.",
         "txns.go: doTxnOffsetCommit, endTx",
         (
@@ -648,8 +650,8 @@ CAUSES = (
         ("IncrementalAlterConfigs/append-and-subtract",),
     ),
     Cause(
-        "Settings tell their source, and synonyms, all of them, where asked for.",
-        "The source is missing in CreateTopics; the default is always told as a synonym and the topic's own never.",
+        "Settings have their source, and all of their synonyms if requested.",
+        "The source is missing in CreateTopics; the default is always returned as a synonym and the topic's own never.",
         "19_create_topics.go, 32_describe_configs.go",
         ("CreateTopics/settings", "DescribeConfigs/topic-settings", "DescribeConfigs/synonyms"),
     ),
@@ -711,8 +713,8 @@ CAUSES = (
         ("AlterPartitionReassignments/reassigned-badly", "AlterPartitionReassignments/reassign-in-order"),
     ),
     Cause(
-        "DescribeLogDirs without topics tells the directories.",
-        "Nothing: a directory is told with a log in it.",
+        "DescribeLogDirs without topics returns the directories.",
+        "Nothing: a directory is returned only if it has a log.",
         "35_describe_log_dirs.go",
         ("DescribeLogDirs/no-logs", "AlterReplicaLogDirs/too-long"),
     ),
@@ -729,7 +731,7 @@ CAUSES = (
         ("AlterReplicaLogDirs/named-twice",),
     ),
     Cause(
-        "What a feature cannot be: INVALID_UPDATE_VERSION at the top, and nothing is done.",
+        "An impossible feature level: INVALID_UPDATE_VERSION at the top level, and nothing is done.",
         "FEATURE_UPDATE_FAILED, below version 2 at the one feature alone; a level below 0 takes it off, and of upgrade "
         "types any will do.",
         "57_update_features.go",
@@ -773,7 +775,7 @@ CAUSES = (
     ),
     Cause(
         "Subscriptions to client metrics have an effect, intervals and limits are kept, what is pushed is looked at.",
-        "There are no subscriptions to follow; only the subscription id is looked at. The codecs told are other ones.",
+        "There are no subscriptions; only the subscription id is checked. It returns other codecs.",
         "71_get_telemetry_subscriptions.go, 72_push_telemetry.go",
         ("GetTelemetrySubscriptions/*", "PushTelemetry/*"),
     ),

@@ -176,7 +176,7 @@ def hosts(on: Broker) -> None:
     await_found(on, chosen(name, host_filter=good[0]), (name, LITERAL, on.cluster.principal, READ))
 
 
-@case("CreateAcls", "What cannot be is INVALID_REQUEST at its entry, and spares its neighbours.", source=CHECKING)
+@case("CreateAcls", "An invalid entry is INVALID_REQUEST; the other entries are processed.", source=CHECKING)
 def bad_entries(on: Broker) -> None:
     authorizer(on, wanted=True)
     name = on.name()
@@ -271,7 +271,7 @@ def deleting_nothing(on: Broker) -> None:
     expect(answer, filter_results=[fine, wrong])
 
 
-@case("DeleteAcls", "An entry that two filters find is told by both.", source=CHECKING, also=["CreateAcls"])
+@case("DeleteAcls", "An entry that matches two filters is returned for both.", source=CHECKING, also=["CreateAcls"])
 def deleted_by_two(on: Broker) -> None:
     authorizer(on, wanted=True)
     name = on.name()

@@ -53,7 +53,12 @@ def member_type(on: Broker) -> None:
     expect_that("the type", described(on, member.group).members[0].member_type, 1)
 
 
-@case(API, "Who has yet to let go still has it; the target says what is to be.", source=SOURCE, also=SEEN)
+@case(
+    API,
+    "A partition that a member must still release is listed as its own; the target shows the new assignment.",
+    source=SOURCE,
+    also=SEEN,
+)
 def reconciling(on: Broker) -> None:
     topic = on.some_topic()
     member = joined(on, topic)
@@ -100,7 +105,7 @@ def classic(on: Broker) -> None:
     expect_that("the code", described(on, member.group).error_code, E.GROUP_ID_NOT_FOUND)
 
 
-@case(API, "Operations that are allowed are told where they are asked for.", source="KIP-848, KIP-430", also=SEEN)
+@case(API, "The allowed operations are returned if requested.", source="KIP-848, KIP-430", also=SEEN)
 def operations(on: Broker) -> None:
     member = joined(on, on.some_topic())
     for wanted in (False, True):
@@ -112,7 +117,11 @@ def operations(on: Broker) -> None:
 
 
 @case(
-    "DescribeGroups", "A consumer group is Dead to those who cannot know it.", source=OLDER, versions=(0, 5), also=BOTH
+    "DescribeGroups",
+    "A consumer group is Dead for clients of versions that cannot describe it.",
+    source=OLDER,
+    versions=(0, 5),
+    also=BOTH,
 )
 def consumer_group_is_dead(on: Broker) -> None:
     member = joined(on, on.some_topic())
@@ -147,7 +156,7 @@ def consumer_type(on: Broker) -> None:
         if there:
             one = listed[member.group]
             told = (one.protocol_type, one.group_state, one.group_type)
-            expect_that("what is told of it", told, ("consumer", "Stable", "consumer"))
+            expect_that("how it is listed", told, ("consumer", "Stable", "consumer"))
 
 
 @case("ListGroups", "A group can be had by its newer states.", source="KIP-518, KIP-848", versions=(4, 5), also=BOTH)

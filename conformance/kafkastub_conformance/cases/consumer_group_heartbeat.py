@@ -29,7 +29,7 @@ SEEN = ["ConsumerGroupDescribe"]
 # Joining.
 
 
-@case(API, "The first member is told all partitions by the answer that lets it in.", source=SOURCE, also=SEEN)
+@case(API, "The first member receives all partitions in the answer to its join.", source=SOURCE, also=SEEN)
 def first_member(on: Broker) -> None:
     topic, group = on.some_topic(), on.group()
     member = Consumer(on, group, topic)
@@ -68,7 +68,12 @@ def member_id_missing(on: Broker) -> None:
     expect(Consumer(on, on.group(), on.some_topic(), name="").first(), error_code=E.INVALID_REQUEST)
 
 
-@case(API, "What the first heartbeat has to say, and must not: INVALID_REQUEST.", source=CHECKED, also=SEEN)
+@case(
+    API,
+    "A first heartbeat that lacks a required field, or has a forbidden one: INVALID_REQUEST.",
+    source=CHECKED,
+    also=SEEN,
+)
 def incomplete_first(on: Broker) -> None:
     group, topic = on.group(), on.some_topic()
     owned = [{"topic_id": topic.id, "partitions": [0]}]
@@ -147,7 +152,7 @@ def former_epoch(on: Broker) -> None:
     expect(member.ask(before, topic_partitions=member.reported()), error_code=E.NONE, member_epoch=member.epoch)
 
 
-@case(API, "A member that begins anew keeps its place, and what it is to have.", source=SOURCE, also=SEEN)
+@case(API, "A member that joins again with epoch 0 keeps its membership and its target.", source=SOURCE, also=SEEN)
 def joined_again(on: Broker) -> None:
     topic = on.some_topic()
     member = Consumer(on, on.group(), topic)
@@ -162,7 +167,7 @@ def joined_again(on: Broker) -> None:
 
 @case(
     API,
-    "The assignment is told where it has changed, or the heartbeat says everything; else it is null.",
+    "The assignment is returned if it has changed or the heartbeat is a full one; otherwise it is null.",
     source=SOURCE,
     also=SEEN,
 )
@@ -236,7 +241,8 @@ def by_range(on: Broker) -> None:
 
 @case(
     API,
-    "A member that subscribes to something else is told of what it loses at once, of what it gains when it let go.",
+    "A member that changes its subscription receives revocations at once, and new partitions after it has "
+    "released the old ones.",
     source=RECONCILED,
     also=SEEN,
 )
@@ -257,7 +263,10 @@ def subscribed_anew(on: Broker) -> None:
 
 
 @case(
-    API, "A topic that grows is assigned anew by the next heartbeats.", source=SOURCE, also=[*SEEN, "CreatePartitions"]
+    API,
+    "New partitions of a topic are assigned by the next heartbeats.",
+    source=SOURCE,
+    also=[*SEEN, "CreatePartitions"],
 )
 def grown(on: Broker) -> None:
     topic = on.topic(1)
@@ -271,7 +280,7 @@ def grown(on: Broker) -> None:
 # Leaving.
 
 
-@case(API, "What a member had is another's when it has left.", source=LEAVING, also=SEEN)
+@case(API, "Partitions of a member that leaves go to another member.", source=LEAVING, also=SEEN)
 def left(on: Broker) -> None:
     group, topic = on.group(), on.some_topic()
     member, second = Consumer(on, group, topic), Consumer(on, group, topic, name="m2")
@@ -298,10 +307,11 @@ def all_left(on: Broker) -> None:
 
 @case(
     API,
-    "When all have left the target is computed at once: who joins next is told all partitions by the answer.",
+    "When all members have left, the target is computed at once: the next member that joins receives all "
+    "partitions in the answer.",
     source=EMPTIED,
     since="4.4",
-    before="the target stays, and who joins waits for group.consumer.assignment.interval.ms",
+    before="the target stays, and a member that joins waits for group.consumer.assignment.interval.ms",
     also=SEEN,
 )
 def emptied(on: Broker) -> None:
@@ -343,7 +353,7 @@ def wrong_instance(on: Broker) -> None:
 
 @case(
     API,
-    "What a static member had that left for a moment waits for who comes back with its instance id.",
+    "Partitions of a static member that leaves temporarily wait for the member that returns with its instance id.",
     source=STATIC,
     also=SEEN,
 )
@@ -392,7 +402,7 @@ def names_and_expression(on: Broker) -> None:
     expect_that("whether one goes", on.in_time(lambda: bool(member.beat() and len(member.owned) == 1)), True)
 
 
-@case(API, "What is no regular expression: INVALID_REGULAR_EXPRESSION.", source=EXPRESSIONS, versions=(1, 1), also=SEEN)
+@case(API, "An invalid regular expression: INVALID_REGULAR_EXPRESSION.", source=EXPRESSIONS, versions=(1, 1), also=SEEN)
 def broken_expression(on: Broker) -> None:
     group = on.group()
     member = Consumer(on, group)

@@ -90,7 +90,7 @@ def older_epoch(on: Broker) -> None:
 
 @case(
     "OffsetCommit",
-    "Who is no member while there are some: UNKNOWN_MEMBER_ID; anybody when all have left.",
+    "A client that is not a member of a group with members: UNKNOWN_MEMBER_ID; anybody may commit when all have left.",
     source=COMMITS,
     versions=(9, 10),
     also=BOTH,
@@ -147,7 +147,7 @@ def with_epoch_in_transaction(on: Broker) -> None:
         expect_that(f"the codes at {epoch}", found, [(0, code)])
 
 
-@case("OffsetDelete", "What a member subscribes to stays, anything else goes.", source="KIP-496, KIP-848", also=BOTH)
+@case("OffsetDelete", "Offsets of subscribed topics stay, others are deleted.", source="KIP-496, KIP-848", also=BOTH)
 def of_consumer_group(on: Broker) -> None:
     topic, other = on.some_topic(), on.topic(1)
     member = joined(on, topic)

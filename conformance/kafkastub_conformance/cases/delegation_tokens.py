@@ -32,7 +32,7 @@ def with_a_bad_renewer(on: Broker) -> None:
 
 @case(
     "CreateDelegationToken",
-    "The answer names the owner who was asked for, and who asked.",
+    "The answer names the requested owner and the requester.",
     source="KIP-373",
     versions=(3, 3),
 )

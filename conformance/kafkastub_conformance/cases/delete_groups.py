@@ -107,7 +107,12 @@ def empty_group_id(on: Broker) -> None:
     expect(on.ask("DeleteGroups", groups_names=[group]), results=[group_result(group, E.GROUP_ID_NOT_FOUND)])
 
 
-@case("DeleteGroups", "Who was in a deleted group is no member of it.", source=SOURCE, also=["JoinGroup", "LeaveGroup"])
+@case(
+    "DeleteGroups",
+    "A member of a deleted group is no member any more.",
+    source=SOURCE,
+    also=["JoinGroup", "LeaveGroup"],
+)
 def afterwards(on: Broker) -> None:
     member = on.member()
     on.leave(member)
@@ -117,7 +122,7 @@ def afterwards(on: Broker) -> None:
 
 @case(
     "DeleteGroups",
-    "A deleted group can be founded anew, from generation 1 on.",
+    "A deleted group can be created again, from generation 1 on.",
     source=SOURCE,
     also=["JoinGroup", "LeaveGroup"],
 )

@@ -47,7 +47,7 @@ def stable(on: Broker) -> None:
     expect(on.ask("DescribeGroups", groups=[member.group]), groups=[group])
 
 
-@case("DescribeGroups", "A host is told with a slash before it.", source=SOURCE, also=["JoinGroup"])
+@case("DescribeGroups", "A host is returned with a slash before it.", source=SOURCE, also=["JoinGroup"])
 def host(on: Broker) -> None:
     member = on.member()
     found = about(on.ask("DescribeGroups", groups=[member.group]), member.group)
@@ -106,7 +106,10 @@ def empty(on: Broker) -> None:
 
 
 @case(
-    "DescribeGroups", "While it rebalances neither protocol nor metadata are told.", source=SOURCE, also=["JoinGroup"]
+    "DescribeGroups",
+    "During a rebalance neither protocol nor metadata are returned.",
+    source=SOURCE,
+    also=["JoinGroup"],
 )
 def rebalancing(on: Broker) -> None:
     member, _ = on.rebalancing()
@@ -123,7 +126,7 @@ def completing(on: Broker) -> None:
     expect_that("the members", sorted(row.member_id for row in found.members), sorted([leader.id, follower.id]))
 
 
-@case("DescribeGroups", "Instance ids are told.", source="KIP-345", versions=(4, 6), also=["JoinGroup"])
+@case("DescribeGroups", "Instance ids are returned.", source="KIP-345", versions=(4, 6), also=["JoinGroup"])
 def instances(on: Broker) -> None:
     member = on.member(instance="one")
     row = {"member_id": member.id, "group_instance_id": "one"}
@@ -131,7 +134,11 @@ def instances(on: Broker) -> None:
 
 
 @case(
-    "DescribeGroups", "The operations are told where asked for.", source="KIP-430", versions=(3, 6), also=["JoinGroup"]
+    "DescribeGroups",
+    "The allowed operations are returned if requested.",
+    source="KIP-430",
+    versions=(3, 6),
+    also=["JoinGroup"],
 )
 def operations(on: Broker) -> None:
     member = on.member()
@@ -153,7 +160,7 @@ def none(on: Broker) -> None:
     expect(on.ask("DescribeGroups", groups=[]), groups=[])
 
 
-@case("DescribeGroups", "Members of any protocol type are told.", source=SOURCE, also=["JoinGroup"])
+@case("DescribeGroups", "Members of any protocol type are described.", source=SOURCE, also=["JoinGroup"])
 def connect(on: Broker) -> None:
     group = on.group()
     answer = on.start_join(group, kind="connect", protocols={"default": b"xyz"}).answer()

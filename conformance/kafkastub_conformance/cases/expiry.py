@@ -70,7 +70,7 @@ def expiry_simple(on: Broker) -> None:
 
 @case(
     "OffsetCommit",
-    "A commit anew counts from its own time.",
+    "A second commit expires by its own time.",
     source=KIP,
     also=["OffsetFetch"],
     clock=True,
@@ -161,7 +161,7 @@ def expiry_rebalancing(on: Broker) -> None:
 
 @case(
     "OffsetCommit",
-    "What is committed into a group that was empty for long expires at the next sweep.",
+    "An offset that is committed to a group that was empty for long expires at the next sweep.",
     source="Kafka: OffsetMetadataManager.cleanupExpiredOffsets",
     also=["OffsetFetch", "JoinGroup", "LeaveGroup"],
     clock=True,
@@ -203,7 +203,7 @@ def await_sweep(on: Broker) -> None:
     every = on.cluster.number("offsets.retention.check.interval.ms", 600_000)
     if every > CHECKED_SECONDS * 1000:
         raise Skipped(
-            f"offsets.retention.check.interval.ms of this broker is {every}: at most {CHECKED_SECONDS * 1000} is wanted"
+            f"offsets.retention.check.interval.ms of this broker is {every}: expected at most {CHECKED_SECONDS * 1000}"
         )
 
 
@@ -237,9 +237,7 @@ def expires_at_last(on: Broker) -> None:
     await_sweep(on)
     age = retention_ms(on)
     if age > WAITED_MINUTES * 60_000:
-        raise Skipped(
-            f"offsets.retention.minutes of this broker is {age // 60_000}: at most {WAITED_MINUTES} is wanted"
-        )
+        raise Skipped(f"offsets.retention.minutes of this broker is {age // 60_000}: expected at most {WAITED_MINUTES}")
     topic, other = on.some_topic(), on.topic()
     alive = committing(on, topic, other)
     gone = on.member(None, topic.name, client="gone")

@@ -156,7 +156,7 @@ def released(on: Broker) -> None:
     expect_that("values", values(only(waiting.answer(5)).records), [b"a"])
 
 
-@case("Fetch", "What is behind a fetch that waits is answered behind it.", source="Kafka: SocketServer (mute)")
+@case("Fetch", "Requests after a fetch that waits are answered after it.", source="Kafka: SocketServer (mute)")
 def held_back(on: Broker) -> None:
     topic = on.topic()
     waiting = on.send("Fetch", **request(topic, {"fetch_offset": 0}, max_wait_ms=60))

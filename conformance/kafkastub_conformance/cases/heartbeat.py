@@ -60,7 +60,7 @@ def awaiting_the_assignment(on: Broker) -> None:
     expect(on.heartbeat(follower), error_code=E.NONE)
 
 
-@case("Heartbeat", "Who has left: UNKNOWN_MEMBER_ID.", source=SOURCE, also=["JoinGroup", "LeaveGroup"])
+@case("Heartbeat", "A member that has left: UNKNOWN_MEMBER_ID.", source=SOURCE, also=["JoinGroup", "LeaveGroup"])
 def after_leaving(on: Broker) -> None:
     member = on.member()
     on.leave(member)

@@ -34,7 +34,7 @@ def no_protocol(on: Broker) -> str | None:
     return None if on.version >= 7 else ""
 
 
-@case("JoinGroup", "The first member leads generation 1 and is told all members.", source=SOURCE)
+@case("JoinGroup", "The first member leads generation 1 and receives all members.", source=SOURCE)
 def first_member(on: Broker) -> None:
     group = on.group()
     answer = on.start_join(group, protocols={"range": MINE}).answer()
@@ -154,7 +154,7 @@ def second_member(on: Broker) -> None:
     expect(other, error_code=E.NONE, generation_id=2, leader=first.id, protocol_name="range", members=[])
 
 
-@case("JoinGroup", "The leader is told every member's metadata for the protocol that was selected.", source=SOURCE)
+@case("JoinGroup", "The leader receives every member's metadata for the selected protocol.", source=SOURCE)
 def metadata_of_members(on: Broker) -> None:
     group = on.group()
     first = on.start_join(group, client="first", protocols={"a": b"1a", "b": b"1b"}).answer()
@@ -189,7 +189,7 @@ def leader_again(on: Broker) -> None:
     expect(answer, error_code=E.NONE, generation_id=2, leader=member.id, member_id=member.id)
 
 
-@case("JoinGroup", "A follower that joins again unchanged is told the present generation.", source=SOURCE)
+@case("JoinGroup", "A follower that joins again unchanged gets the current generation.", source=SOURCE)
 def follower_again(on: Broker) -> None:
     leader, follower = on.pair()
     answer = on.start_join(follower.group, client=follower.client, member=follower.id).answer()
@@ -208,7 +208,7 @@ def follower_changed(on: Broker) -> None:
     expect(joining.answer(), error_code=E.NONE, generation_id=leader.generation + 1)
 
 
-@case("JoinGroup", "A member that joins again before the assignment is told the same generation.", source=SOURCE)
+@case("JoinGroup", "A member that joins again before the assignment gets the same generation.", source=SOURCE)
 def again_before_sync(on: Broker) -> None:
     leader, follower = on.pair(synced=False)
     answer = on.start_join(follower.group, client=follower.client, member=follower.id).answer()
@@ -243,7 +243,7 @@ def static_member_back(on: Broker) -> None:
 
 @case(
     "JoinGroup",
-    "A static leader that is back is told all members and to skip the assignment.",
+    "A static leader that returns receives all members, and the flag to skip the assignment.",
     source="KIP-814",
     versions=(9, 9),
 )
@@ -256,7 +256,7 @@ def static_leader_back(on: Broker) -> None:
 
 @case(
     "JoinGroup",
-    "Before version 9 such a leader is told the old leader's id, and no members.",
+    "Before version 9 such a leader receives the old leader's id, and no members.",
     source="KIP-814",
     versions=(5, 8),
 )
@@ -294,7 +294,7 @@ def held_back(on: Broker) -> None:
 
 @case(
     "JoinGroup",
-    "Who does not join within the rebalance timeout is out.",
+    "A member that does not join within the rebalance timeout is removed.",
     source=SOURCE,
     versions=(1, 9),
 )

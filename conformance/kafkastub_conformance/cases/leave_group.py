@@ -60,7 +60,12 @@ def twice(on: Broker) -> None:
     expect(answer, error_code=single(on, E.UNKNOWN_MEMBER_ID), members=[member_result(member.id, E.UNKNOWN_MEMBER_ID)])
 
 
-@case("LeaveGroup", "One of two leaves, and the other is told to rebalance.", source=SOURCE, also=["JoinGroup"])
+@case(
+    "LeaveGroup",
+    "One of two members leaves, and the other receives REBALANCE_IN_PROGRESS.",
+    source=SOURCE,
+    also=["JoinGroup"],
+)
 def one_of_two(on: Broker) -> None:
     leader, follower = on.pair()
     leave(on, leader.group, (leader.id, None))

@@ -94,7 +94,12 @@ def other_generation(on: Broker) -> None:
         expect(answer, topics=[topic_result(topic, (0, E.ILLEGAL_GENERATION))])
 
 
-@case("OffsetCommit", "Who is no member of a live group: UNKNOWN_MEMBER_ID.", source=CLASSIC, also=["JoinGroup"])
+@case(
+    "OffsetCommit",
+    "A client that is not a member of a live group: UNKNOWN_MEMBER_ID.",
+    source=CLASSIC,
+    also=["JoinGroup"],
+)
 def unknown_member(on: Broker) -> None:
     member, topic = on.member(), on.some_topic()
     answer = on.commit(

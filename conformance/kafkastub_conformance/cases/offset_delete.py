@@ -147,7 +147,7 @@ def later_versions(on: Broker) -> None:
         allowed(on, subscription("another", version=version, behind=behind), topic)
 
 
-@case("OffsetDelete", "What versions 1 to 3 lack, or have too much of, is not looked at.", source=SUBSCRIPTIONS)
+@case("OffsetDelete", "Missing or excess bytes of subscription versions 1 to 3 are ignored.", source=SUBSCRIPTIONS)
 def later_versions_damaged(on: Broker) -> None:
     topic = on.some_topic()
     for version, behind in ((1, b""), (1, b"\xff"), (2, b"\x7f\xff\xff\xff"), (3, b"\0\0\0\1")):
@@ -162,7 +162,9 @@ def versions_of_the_future(on: Broker) -> None:
         allowed(on, subscription("another", version=version), topic)
 
 
-@case("OffsetDelete", "What is no subscription counts as one to every topic.", source=SUBSCRIPTIONS)
+@case(
+    "OffsetDelete", "Metadata that is not a subscription counts as a subscription to every topic.", source=SUBSCRIPTIONS
+)
 def unparseable(on: Broker) -> None:
     topic = on.some_topic()
     for metadata in (b"", b"\0", b"\0\0\0\0", subscription("another")[:-4], b"\0\0\0\0\0\0"):

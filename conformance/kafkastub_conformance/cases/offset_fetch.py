@@ -49,7 +49,7 @@ def order(on: Broker) -> None:
 
 @case(
     "OffsetFetch",
-    "What was never committed is offset -1 without an error, in a group that does not exist too.",
+    "A partition without a committed offset is offset -1 without an error, also in a group that does not exist.",
     source=SOURCE,
 )
 def unknown_group(on: Broker) -> None:
@@ -207,7 +207,9 @@ def empty_group_id(on: Broker) -> None:
     expect_topics(on.fetch(group, {topic: [0]}), group, topic_result(topic, row(0, -1)))
 
 
-@case("OffsetFetch", "Offsets of a live group are told to anybody.", source=SOURCE, also=["JoinGroup", "OffsetCommit"])
+@case(
+    "OffsetFetch", "Anybody may fetch the offsets of a live group.", source=SOURCE, also=["JoinGroup", "OffsetCommit"]
+)
 def live_group(on: Broker) -> None:
     member, topic = on.member(), on.some_topic()
     on.commit(member.group, [(topic, 1, 3)], member=member)

@@ -97,7 +97,7 @@ def elect_everything(on: Broker) -> None:
     answer = elect(on, topic_partitions=None)
     expect(answer, error_code=E.NONE)
     told = [row for one in answer.replica_election_results if one.topic == topic.name for row in one.partition_result]
-    expect_that("what is told of a topic that needs none", told, [])
+    expect_that("the results of a topic that needs none", told, [])
 
 
 def reassign(on: Broker, *rows: tuple[str, int, list[int] | None], **more: Any) -> Answer:
@@ -203,7 +203,7 @@ def no_reassignments(on: Broker) -> None:
     expect(answer, error_code=E.NONE, error_message=None, topics=[])
 
 
-@case("ListPartitionReassignments", "What does not exist is left out without an error.", source=MOVING)
+@case("ListPartitionReassignments", "Partitions that do not exist are left out without an error.", source=MOVING)
 def no_such_reassignments(on: Broker) -> None:
     expect(under_way(on, (on.name(), [0]), (on.some_topic().name, [99, -1])), error_code=E.NONE, topics=[])
 

@@ -114,7 +114,7 @@ def fenced_producer(on: Broker) -> None:
 
 @case(
     "OffsetForLeaderEpoch",
-    "What is asked twice is answered twice.",
+    "A partition that is requested twice is answered twice.",
     source="Kafka: ReplicaManager.lastOffsetForLeaderEpoch",
 )
 def epoch_twice(on: Broker) -> None:
@@ -131,7 +131,9 @@ def epoch_of_an_empty_log(on: Broker) -> None:
     expect(epochs(on, on.topic()), topics=[{"partitions": [{"error_code": E.NONE, "end_offset": 0}]}])
 
 
-@case("OffsetForLeaderEpoch", "A missing topic: UNKNOWN_TOPIC_OR_PARTITION; its neighbour is told.", source="KIP-101")
+@case(
+    "OffsetForLeaderEpoch", "A missing topic: UNKNOWN_TOPIC_OR_PARTITION; the next topic is answered.", source="KIP-101"
+)
 def epoch_missing_topic(on: Broker) -> None:
     topic, missing = on.topic(), on.name()
     row = {"partition": 0, "current_leader_epoch": -1, "leader_epoch": 0}

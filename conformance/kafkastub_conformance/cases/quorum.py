@@ -68,7 +68,7 @@ def update(on: Broker, *updates: tuple[str, int, int]) -> Answer:
 
 @case(
     "UpdateFeatures",
-    "What cannot be: INVALID_UPDATE_VERSION at the top, whatever stands beside it.",
+    "An impossible update: INVALID_UPDATE_VERSION at the top level, whatever the other updates are.",
     source=FEATURES,
     since="4.0",
     before="each feature has its own error, and there is none at the top",

@@ -175,7 +175,7 @@ def exact(on: Broker) -> None:
     expect(describe(on, *exactly(who)), error_code=E.NONE, error_message="", entries=[row])
 
 
-@case("DescribeClientQuotas", "What nobody has is nothing, without an error.", source=KIP)
+@case("DescribeClientQuotas", "An entity without quotas is left out, without an error.", source=KIP)
 def nobody(on: Broker) -> None:
     expect_that("what is found", found(on, wanted("user", EXACT, on.cluster.name())), [])
 

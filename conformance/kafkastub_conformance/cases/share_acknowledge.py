@@ -33,7 +33,7 @@ RENEWING = "KIP-1222; Kafka: SharePartition.acknowledge"
 ALSO = [API, "ShareGroupHeartbeat", "ShareGroupDescribe"]
 
 
-@case(SAID, "What is accepted is not delivered again.", source=SAYING, also=ALSO)
+@case(SAID, "An accepted record is not delivered again.", source=SAYING, also=ALSO)
 def accepted(on: Broker) -> None:
     member, _ = sharing(on, 3)
     second = another(member)
@@ -43,7 +43,7 @@ def accepted(on: Broker) -> None:
     expect_that("what the second acquires", acquired(second.fetch()), [])
 
 
-@case(SAID, "What is rejected is not delivered again, what is released is.", source=SAYING, also=ALSO)
+@case(SAID, "A rejected record is not delivered again, a released one is.", source=SAYING, also=ALSO)
 def rejected(on: Broker) -> None:
     member, _ = sharing(on, 3)
     member.fetch()
@@ -81,7 +81,7 @@ def of_another(on: Broker) -> None:
 
 @case(
     SAID,
-    "What was acknowledged before: INVALID_RECORD_STATE, and nothing of the request is done.",
+    "A record that was acknowledged before: INVALID_RECORD_STATE, and the request changes nothing.",
     source=SAYING,
     also=ALSO,
 )
@@ -104,7 +104,7 @@ def past_acquired(on: Broker) -> None:
 
 @case(
     SAID,
-    "What is no range, or overlaps, or has no type that there is: INVALID_REQUEST.",
+    "An invalid or overlapping range, or an unknown type: INVALID_REQUEST.",
     source=CHECKED_ALONE,
     also=ALSO,
 )
@@ -159,7 +159,7 @@ def of_nothing(on: Broker) -> None:
     expect_that("the codes", told, {topic.id: E.UNKNOWN_TOPIC_OR_PARTITION, nowhere.id: E.UNKNOWN_TOPIC_ID})
 
 
-@case(SAID, "The last acknowledgement of a session gives back the rest.", source=SESSIONS, also=ALSO)
+@case(SAID, "The last acknowledgement of a session releases the remaining records.", source=SESSIONS, also=ALSO)
 def last(on: Broker) -> None:
     member, topic = sharing(on, 3)
     second = another(member)
@@ -178,7 +178,7 @@ def renewed(on: Broker) -> None:
     expect_that("its error", member.acknowledge((0, 2, [ACCEPT])).error_code, E.NONE)
 
 
-@case(SAID, "How long locks last is told.", source=RENEWING, versions=(2, 2), also=ALSO)
+@case(SAID, "The duration of the acquisition lock is returned.", source=RENEWING, versions=(2, 2), also=ALSO)
 def lock_told(on: Broker) -> None:
     member, topic = sharing(on, 1)
     lasts = member.fetch().acquisition_lock_timeout_ms

@@ -63,7 +63,7 @@ def shared_out(on: Broker) -> None:
 
 @case(
     API,
-    "The first answer of a session tells of every partition, a later one of those with news.",
+    "The first answer of a session has every partition, later ones only those with changes.",
     source=SESSIONS,
     also=OTHER,
 )
@@ -106,7 +106,10 @@ def acknowledges_at_first(on: Broker) -> None:
 
 
 @case(
-    API, "The last fetch of a session gives back what it has: the next delivery counts on.", source=SESSIONS, also=OTHER
+    API,
+    "The last fetch of a session releases its acquired records: the delivery count continues.",
+    source=SESSIONS,
+    also=OTHER,
 )
 def given_back(on: Broker) -> None:
     member, topic = sharing(on, 3)
@@ -139,7 +142,7 @@ def hung_up(on: Broker) -> None:
     source=SESSIONS,
     also=OTHER,
     since="4.4",
-    before="nothing is told of them",
+    before="the answer leaves them out",
 )
 def unknown_places(on: Broker) -> None:
     member, topic = sharing(on)
@@ -171,7 +174,7 @@ def whole_batches(on: Broker) -> None:
     expect_that("what is acquired then", acquired(member.fetch(max_records=6)), [(5, 14, 1)])
 
 
-@case(API, "batch_size divides what is told, along the batches of the log.", source=ACQUIRING, also=OTHER)
+@case(API, "batch_size divides the acquired ranges, along the batches of the log.", source=ACQUIRING, also=OTHER)
 def batch_size(on: Broker) -> None:
     member, _ = sharing(on, 5, 5, 5)
     expect_that("what is acquired", acquired(member.fetch(batch_size=7)), [(0, 9, 1), (10, 14, 1)])
@@ -216,7 +219,7 @@ def waits(on: Broker) -> None:
     expect_that("what is acquired", acquired(waiting.answer()), [(0, 1, 1)])
 
 
-@case(API, "What is released is delivered again, with a higher count.", source=ACQUIRING, also=OTHER)
+@case(API, "A released record is delivered again, with a higher count.", source=ACQUIRING, also=OTHER)
 def again(on: Broker) -> None:
     member, _ = sharing(on, 3)
     for count in (1, 2):
@@ -262,7 +265,7 @@ def aborted(on: Broker) -> None:
 
 @case(
     API,
-    "What is before the start of the log is over.",
+    "Records before the start of the log are done.",
     source="KIP-932; Kafka: SharePartition.updateCacheAndOffsets",
     also=[*OTHER, "DeleteRecords"],
 )
@@ -287,7 +290,7 @@ def along(on: Broker) -> None:
     expect_that("what is acquired", acquired(answer), [(3, 4, 1)])
 
 
-@case(API, "What is wrong with an acknowledgement is told beside the records.", source=CHECKED, also=OTHER)
+@case(API, "An error of an acknowledgement is returned with the records.", source=CHECKED, also=OTHER)
 def wrong_along(on: Broker) -> None:
     member, topic = sharing(on, 3)
     member.fetch()
@@ -298,7 +301,9 @@ def wrong_along(on: Broker) -> None:
     expect_that("what is acquired", acquired(answer), [(3, 4, 1)])
 
 
-@case(API, "What is released along with a fetch is for that fetch or the next one.", source=SAYING, also=OTHER)
+@case(
+    API, "A record that is released with a fetch is delivered by that fetch or the next one.", source=SAYING, also=OTHER
+)
 def released_along(on: Broker) -> None:
     member, topic = sharing(on, 3)
     member.fetch()

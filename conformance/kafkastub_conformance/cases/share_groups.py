@@ -23,7 +23,7 @@ DESCRIBED = "KIP-932; Kafka: GroupMetadataManager.shareGroupDescribe"
 SEEN = [TOLD]
 
 
-@case(API, "The first member joins with epoch 2, and is told when to come again.", source=SOURCE, also=SEEN)
+@case(API, "The first member joins with epoch 2, and receives the heartbeat interval.", source=SOURCE, also=SEEN)
 def first_member(on: Broker) -> None:
     answer = Sharer(on, on.group(), on.some_topic()).join()
     expect(answer, member_id="m1", member_epoch=2, error_message=None)
@@ -45,7 +45,7 @@ def initialised_first(on: Broker) -> None:
     member.assigned(topic, 0, 1, 2)
 
 
-@case(API, "What the first heartbeat has to say: INVALID_REQUEST.", source=CHECKED, also=SEEN)
+@case(API, "A first heartbeat that lacks a required field: INVALID_REQUEST.", source=CHECKED, also=SEEN)
 def incomplete_first(on: Broker) -> None:
     group = on.group()
     member = Sharer(on, group, on.some_topic())
@@ -96,7 +96,12 @@ def former_epoch(on: Broker) -> None:
     expect(member.beat(before), error_code=E.NONE, member_epoch=member.epoch)
 
 
-@case(API, "A member that begins anew keeps its place, and is told all that it has.", source=SOURCE, also=SEEN)
+@case(
+    API,
+    "A member that joins again with epoch 0 keeps its membership, and receives all of its partitions.",
+    source=SOURCE,
+    also=SEEN,
+)
 def joined_again(on: Broker) -> None:
     topic = on.some_topic()
     member = Sharer(on, on.group(), topic)
@@ -107,7 +112,7 @@ def joined_again(on: Broker) -> None:
     expect_that("its partitions", member.has(topic), [0, 1, 2])
 
 
-@case(API, "The assignment is told where it has changed; else it is null.", source=SOURCE, also=SEEN)
+@case(API, "The assignment is returned if it has changed; otherwise it is null.", source=SOURCE, also=SEEN)
 def told_once(on: Broker) -> None:
     topic = on.some_topic()
     member = Sharer(on, on.group(), topic)
@@ -142,7 +147,7 @@ def several_of_one(on: Broker) -> None:
         one.assigned(topic, 0)
 
 
-@case(API, "What a member had goes to who stays when it leaves.", source=SOURCE, also=SEEN)
+@case(API, "Partitions or tasks of a member that leaves go to the members that stay.", source=SOURCE, also=SEEN)
 def left(on: Broker) -> None:
     group, topic = on.group(), on.some_topic()
     member, second = Sharer(on, group, topic), Sharer(on, group, topic, name="m2")
@@ -164,7 +169,10 @@ def topic_to_come(on: Broker) -> None:
 
 
 @case(
-    API, "A topic that grows is assigned anew by the next heartbeats.", source=SOURCE, also=[*SEEN, "CreatePartitions"]
+    API,
+    "New partitions of a topic are assigned by the next heartbeats.",
+    source=SOURCE,
+    also=[*SEEN, "CreatePartitions"],
 )
 def grown(on: Broker) -> None:
     topic = on.topic(1)
@@ -242,7 +250,9 @@ def another_type(on: Broker) -> None:
     expect_that("its error", told.error_code, E.GROUP_ID_NOT_FOUND)
 
 
-@case(TOLD, "The group's operations are told where they are asked for.", source="KIP-430; " + DESCRIBED, also=[API])
+@case(
+    TOLD, "The allowed operations of the group are returned if requested.", source="KIP-430; " + DESCRIBED, also=[API]
+)
 def operations(on: Broker) -> None:
     member = Sharer(on, on.group(), on.some_topic())
     member.join()

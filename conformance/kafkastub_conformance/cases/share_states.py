@@ -74,7 +74,7 @@ def several(on: Broker) -> None:
     expect_that("what is told", found, {group: (E.NONE, 1), nobody: (E.NONE, 0)})
 
 
-@case(ALTER, "A group without members begins where it is told to.", source=ALTERED, also=[*MEMBERS, TOLD])
+@case(ALTER, "A group without members starts at the given offset.", source=ALTERED, also=[*MEMBERS, TOLD])
 def altered(on: Broker) -> None:
     topic = on.topic(1)
     member = Sharer(on, on.group(), topic)
@@ -114,7 +114,7 @@ def altered_classic(on: Broker) -> None:
     expect(answer, error_code=E.GROUP_ID_NOT_FOUND)
 
 
-@case(DELETE, "What a group has read of a topic is forgotten.", source=DELETED, also=[*MEMBERS, TOLD])
+@case(DELETE, "The group's state of a topic is deleted.", source=DELETED, also=[*MEMBERS, TOLD])
 def deleted(on: Broker) -> None:
     group, topic = emptied(on)
     answer = on.ask(DELETE, group_id=group, topics=[{"topic_name": topic.name}])
@@ -214,7 +214,7 @@ def read_by_a_former_leader(on: Broker) -> None:
 
 @case(
     WRITE,
-    "What is written is read again, neighbours that are alike joined.",
+    "Written state is read back, with equal neighbouring ranges merged.",
     source="KIP-932; Kafka: PersisterStateBatchCombiner",
     also=[BEGIN, READ],
 )

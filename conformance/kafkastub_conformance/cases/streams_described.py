@@ -56,7 +56,9 @@ def assignor(on: Broker) -> None:
     expect_that("the assignor", described(on, streaming(on).group).assignor_name, "sticky")
 
 
-@case(TOLD, "The topology is told with the numbers of partitions that were found out.", source=DESCRIBED, also=SEEN)
+@case(
+    TOLD, "The topology is described with the numbers of partitions that were determined.", source=DESCRIBED, also=SEEN
+)
 def topology_told(on: Broker) -> None:
     topic, changelog, repartition = on.some_topic(), on.name(), on.name()
     first = subtopology("0", topic, state_changelog_topics=[internal(changelog)], repartition_sink_topics=[repartition])
@@ -71,7 +73,7 @@ def topology_told(on: Broker) -> None:
     expect_that("the repartition topics", rows, [(repartition, 3)])
 
 
-@case(TOLD, "Without a plug-in nothing is told of a topology's description.", source=DESCRIBED, versions=(1, 1))
+@case(TOLD, "Without a plug-in the description of a topology is left out.", source=DESCRIBED, versions=(1, 1))
 def no_description(on: Broker) -> None:
     member = streaming(on)
     told = on.ask("StreamsGroupDescribe", group_ids=[member.group], include_topology_description=True).groups[0]
@@ -104,7 +106,7 @@ def emptied(on: Broker) -> None:
 
 @later(
     TOLD,
-    "How far tasks are restored is told as members said it.",
+    "Task offsets are returned as members reported them.",
     source=DESCRIBED,
     also=SEEN,
     before="INVALID_REQUEST, there are no task offsets",
@@ -131,7 +133,7 @@ def another_type(on: Broker) -> None:
     expect_that("its error", described(on, on.member().group).error_code, E.GROUP_ID_NOT_FOUND)
 
 
-@case(TOLD, "The group's operations are told where they are asked for.", source="KIP-430; " + DESCRIBED, also=SEEN)
+@case(TOLD, "The allowed operations of the group are returned if requested.", source="KIP-430; " + DESCRIBED, also=SEEN)
 def operations(on: Broker) -> None:
     member = streaming(on)
     for asked, holds in ((False, False), (True, True)):
@@ -232,7 +234,7 @@ def streams_group_here(on: Broker) -> None:
 
 @case(
     "StreamsGroupTopologyDescriptionUpdate",
-    "A broker without a plug-in does not take it: UNSUPPORTED_VERSION, whoever asks.",
+    "A broker without a plug-in refuses it: UNSUPPORTED_VERSION, for every client.",
     source="KIP-1331; Kafka: GroupCoordinatorService.streamsGroupTopologyDescriptionUpdate",
 )
 def no_plugin(on: Broker) -> None:

@@ -45,7 +45,7 @@ def plain(on: Broker, **more: Any) -> Streamer:
 
 @later(
     API,
-    "The first member has all tasks, and is told when to come again.",
+    "The first member has all tasks, and receives the heartbeat interval.",
     source=SOURCE,
     also=SEEN,
     before="task_offset_interval_ms is 0",
@@ -61,7 +61,7 @@ def first_member(on: Broker) -> None:
 
 @later(
     API,
-    "From version 1 on it is told how far behind a task may be.",
+    "From version 1 on a member receives the acceptable recovery lag of a task.",
     source=SOURCE,
     versions=(1, 1),
     also=SEEN,
@@ -71,12 +71,12 @@ def recovery_lag(on: Broker) -> None:
     expect(plain(on).join(), acceptable_recovery_lag=at_least(0))
 
 
-@case(API, "Tasks are told where they have changed; else they are null.", source=SOURCE, also=SEEN)
+@case(API, "Tasks are returned if they have changed; otherwise they are null.", source=SOURCE, also=SEEN)
 def told_once(on: Broker) -> None:
     expect(streaming(on).follow(), active_tasks=None, standby_tasks=None, warmup_tasks=None)
 
 
-@case(API, "What the first heartbeat has to say: INVALID_REQUEST.", source=CHECKED, also=SEEN)
+@case(API, "A first heartbeat that lacks a required field: INVALID_REQUEST.", source=CHECKED, also=SEEN)
 def incomplete_first(on: Broker) -> None:
     member = plain(on)
     some = [{"subtopology_id": "0", "partitions": [0]}]
@@ -97,7 +97,7 @@ def incomplete_first(on: Broker) -> None:
     expect_that("whether there is a group", described(on, member.group).error_code, E.GROUP_ID_NOT_FOUND)
 
 
-@case(API, "All kinds of tasks are told, or none: INVALID_REQUEST.", source=CHECKED, also=SEEN)
+@case(API, "A heartbeat must have all kinds of tasks or none: INVALID_REQUEST.", source=CHECKED, also=SEEN)
 def some_kinds(on: Broker) -> None:
     member = streaming(on)
     codes = [member.beat(**{**member.reported(), kind: None}).error_code for kind in ("active_tasks", "standby_tasks")]
@@ -111,7 +111,7 @@ def late_topology(on: Broker) -> None:
     expect_that("the codes", codes, [E.INVALID_REQUEST] * 2)
 
 
-@case(API, "An epoch below -2, and -2 of who has no instance id: INVALID_REQUEST.", source=CHECKED, also=SEEN)
+@case(API, "An epoch below -2, and -2 without an instance id: INVALID_REQUEST.", source=CHECKED, also=SEEN)
 def odd_epochs(on: Broker) -> None:
     member = streaming(on)
     expect_that("the codes", [member.beat(one).error_code for one in (-2, -3)], [E.INVALID_REQUEST] * 2)
@@ -157,7 +157,9 @@ def no_such_task(on: Broker) -> None:
             expect(member.beat(**told), error_code=E.INVALID_REQUEST)
 
 
-@case(API, "A member that begins anew keeps its tasks, and is told all of them.", source=SOURCE, also=SEEN)
+@case(
+    API, "A member that joins again with epoch 0 keeps its tasks, and receives all of them.", source=SOURCE, also=SEEN
+)
 def joined_again(on: Broker) -> None:
     member = streaming(on)
     epoch = member.epoch
@@ -209,7 +211,12 @@ def handed_over(on: Broker) -> None:
     expect_that("what the first has", member.has(), [0, 1])
 
 
-@case(API, "Three members have one of three tasks each; who had one before keeps it.", source=ASSIGNED, also=SEEN)
+@case(
+    API,
+    "Three members have one of three tasks each; a member that had one before keeps it.",
+    source=ASSIGNED,
+    also=SEEN,
+)
 def shared(on: Broker) -> None:
     member = streaming(on)
     members = [member, member.another("m2"), member.another("m3")]
@@ -250,7 +257,7 @@ def several_subtopologies(on: Broker) -> None:
     expect_that("its tasks of 1", member.has("1"), [0, 1])
 
 
-@case(API, "What a member had goes to who stays when it leaves.", source=SOURCE, also=SEEN)
+@case(API, "Partitions or tasks of a member that leaves go to the members that stay.", source=SOURCE, also=SEEN)
 def left(on: Broker) -> None:
     member = streaming(on)
     second = member.another()
@@ -260,7 +267,9 @@ def left(on: Broker) -> None:
     expect(member.beat(), error_code=E.UNKNOWN_MEMBER_ID)
 
 
-@case(API, "Standby tasks are for who does not have the task itself, where state is kept.", source=ASSIGNED, also=SEEN)
+@case(
+    API, "Standby tasks of stateful tasks go to members that do not have the active task.", source=ASSIGNED, also=SEEN
+)
 def standbys(on: Broker) -> None:
     name = on.name()
     member = Streamer(on, topology(subtopology("0", on.topic(2), state_changelog_topics=[internal(name)])))
@@ -293,7 +302,9 @@ def no_standbys(on: Broker) -> None:
     expect_that("the standby tasks", kinds, [{}, {}])
 
 
-@case(API, "A first assignment waits, where the group is told to, and says so.", source=SOURCE, also=SEEN)
+@case(
+    API, "The first assignment waits if the group is configured so, and the status says so.", source=SOURCE, also=SEEN
+)
 def initial_delay(on: Broker) -> None:
     member = plain(on)
     configure(on, member.group, streams_initial_rebalance_delay_ms="60000")
@@ -302,7 +313,7 @@ def initial_delay(on: Broker) -> None:
         expect_that("its tasks", member.has(), [])
 
 
-@case(API, "The next assignment waits, where the group is told to, and says so.", source=SOURCE, also=SEEN)
+@case(API, "The next assignment waits if the group is configured so, and the status says so.", source=SOURCE, also=SEEN)
 def assignment_interval(on: Broker) -> None:
     member = streaming(on)
     configure(on, member.group, **{**AT_ONCE, "streams.assignment.interval.ms": "15000"})
@@ -319,7 +330,7 @@ def missing_tags(on: Broker) -> None:
     expect_that("whether the tag is named", "[rack]" in statuses(answer)[0][1], True)
 
 
-@case(API, "Who wants the application to end is told of to everybody.", source=SOURCE, also=SEEN)
+@case(API, "If a member requests the shutdown of the application, every member is informed.", source=SOURCE, also=SEEN)
 def shut_down(on: Broker) -> None:
     member = streaming(on)
     second = member.another()
@@ -331,7 +342,7 @@ def shut_down(on: Broker) -> None:
 
 @later(
     API,
-    "Who answers queries of which partitions is told where it is new to a member.",
+    "Endpoints with their partitions are returned to a member that does not know them yet.",
     source=SOURCE,
     also=SEEN,
     before="the epoch of endpoints is another",

@@ -90,7 +90,9 @@ def no_sources(on: Broker) -> None:
     refused(on, E.STREAMS_INVALID_TOPOLOGY, subtopology("0"), text="No source topics found for subtopology 0")
 
 
-@case(API, "A changelog topic of so many partitions: STREAMS_INVALID_TOPOLOGY.", source=CONFIGURED, also=SEEN)
+@case(
+    API, "A changelog topic with a fixed number of partitions: STREAMS_INVALID_TOPOLOGY.", source=CONFIGURED, also=SEEN
+)
 def fixed_changelog(on: Broker) -> None:
     one = subtopology("0", on.some_topic(), state_changelog_topics=[internal(on.name(), 3)])
     refused(on, E.STREAMS_INVALID_TOPOLOGY, one, text="must have an undefined partition count")
@@ -111,7 +113,7 @@ def no_such_index(on: Broker) -> None:
     refused(on, E.UNKNOWN_SERVER_ERROR, *(subtopology("0", topic, copartition_groups=one) for one in groups))
 
 
-@case(API, "Source topics that are not there are told, and waited for.", source=CONFIGURED, also=SEEN)
+@case(API, "Missing source topics are reported, and the group waits for them.", source=CONFIGURED, also=SEEN)
 def missing_sources(on: Broker) -> None:
     name = on.name()
     member = Streamer(on, topology(subtopology("0", on.some_topic(), Topic(name, b"", 0))))
@@ -137,7 +139,7 @@ def grown(on: Broker) -> None:
     expect_that("the statuses", [code for code, _ in statuses(member.follow())], [MISSING_SOURCES])
 
 
-@case(API, "Topics of one copartition group have as many partitions each, or it is told.", source=COPARTITIONED)
+@case(API, "Topics of a copartition group with different numbers of partitions are reported.", source=COPARTITIONED)
 def not_copartitioned(on: Broker) -> None:
     one, three = on.topic(1), on.some_topic()
     member = Streamer(on, topology(subtopology("0", three, one, copartition_groups=[{"source_topics": [0, 1]}])))
@@ -147,7 +149,7 @@ def not_copartitioned(on: Broker) -> None:
     expect_that("its tasks", member.has(), [])
 
 
-@case(API, "A changelog topic is made, as it was told, behind the first answer.", source=MADE, also=SEEN)
+@case(API, "A changelog topic is created as requested, after the first answer.", source=MADE, also=SEEN)
 def changelog(on: Broker) -> None:
     name = on.name()
     told = internal(name, cleanup_policy="compact", segment_bytes="52428800")
@@ -162,7 +164,12 @@ def changelog(on: Broker) -> None:
     expect_that("its configuration", found, {"cleanup.policy": "compact", "segment.bytes": "52428800"})
 
 
-@case(API, "A repartition topic is as wide as what writes it, or as it was told.", source=COUNTED, also=SEEN)
+@case(
+    API,
+    "A repartition topic has as many partitions as its sources, or the requested number.",
+    source=COUNTED,
+    also=SEEN,
+)
 def repartition(on: Broker) -> None:
     for asked, count in ((0, 3), (2, 2)):
         name = on.name()
@@ -186,7 +193,9 @@ def repartition_copartitioned(on: Broker) -> None:
     member.assigned(0, 1, 2, of="1")
 
 
-@case(API, "An internal topic that is there with other partitions is told, and left alone.", source=CONFIGURED)
+@case(
+    API, "An existing internal topic with another number of partitions is reported, and not changed.", source=CONFIGURED
+)
 def wrongly_partitioned(on: Broker) -> None:
     topic = on.topic(2)
     member = Streamer(on, topology(subtopology("0", on.some_topic(), state_changelog_topics=[internal(topic.name)])))
@@ -195,7 +204,7 @@ def wrongly_partitioned(on: Broker) -> None:
     expect_that("how many partitions it has", partitions_of(on, topic.name), 2)
 
 
-@case(API, "A topic that cannot be made: the reason is told by a later heartbeat.", source=MADE, also=SEEN)
+@case(API, "A topic that cannot be created: a later heartbeat returns the reason.", source=MADE, also=SEEN)
 def cannot_be_made(on: Broker) -> None:
     name = on.name()
     told = internal(name, cleanup_policy="nonsense")

@@ -111,7 +111,7 @@ def fenced(on: Broker) -> None:
     expect(sync(on, old, group_instance_id="one"), error_code=E.FENCED_INSTANCE_ID)
 
 
-@case("SyncGroup", "Who has left: UNKNOWN_MEMBER_ID.", source=SOURCE, also=["JoinGroup", "LeaveGroup"])
+@case("SyncGroup", "A member that has left: UNKNOWN_MEMBER_ID.", source=SOURCE, also=["JoinGroup", "LeaveGroup"])
 def after_leaving(on: Broker) -> None:
     member = on.member()
     on.leave(member)
@@ -120,7 +120,7 @@ def after_leaving(on: Broker) -> None:
 
 @case(
     "SyncGroup",
-    "Who does not sync within the rebalance timeout is out, and the others rebalance.",
+    "A member that does not sync within the rebalance timeout is removed, and the others rebalance.",
     source="Kafka: GroupMetadataManager.expirePendingSync",
     slow=True,
     also=["JoinGroup"],

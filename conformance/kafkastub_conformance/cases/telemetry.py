@@ -86,7 +86,7 @@ def matched(on: Broker) -> None:
 
 @case(
     "PushTelemetry",
-    "What is pushed is taken; once more before the interval: THROTTLING_QUOTA_EXCEEDED.",
+    "Metrics are accepted; a second push within the interval: THROTTLING_QUOTA_EXCEEDED.",
     source=SOURCE,
     also=ALSO,
 )

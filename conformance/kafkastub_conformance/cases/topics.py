@@ -112,7 +112,7 @@ def by_id(on: Broker) -> None:
     expect(answer, topics=unordered(*rows, by="topic_id"))
 
 
-@case("Metadata", "The operations of a topic are told where asked for.", source="KIP-430", versions=(8, 13))
+@case("Metadata", "The allowed operations of a topic are returned if requested.", source="KIP-430", versions=(8, 13))
 def operations(on: Broker) -> None:
     name = on.some_topic().name
     expect(metadata(on, name), topics=[{"topic_authorized_operations": -(2**31)}])
@@ -194,7 +194,7 @@ def defaults(on: Broker) -> None:
         expect_that("whether there are any", found.num_partitions > 0 and found.replication_factor > 0, True)
 
 
-@case("CreateTopics", "Assignments are taken; beside counts: INVALID_REQUEST.", source=CREATING)
+@case("CreateTopics", "Assignments are accepted; together with counts: INVALID_REQUEST.", source=CREATING)
 def assignments(on: Broker) -> None:
     rows = [{"partition_index": index, "broker_ids": [on.cluster.node_id]} for index in (0, 1)]
     name = on.name()

@@ -103,7 +103,7 @@ def adding(on: Broker) -> None:
 
 @case(
     "AddPartitionsToTxn",
-    "Beside an unknown partition nothing is added: UNKNOWN_TOPIC_OR_PARTITION, OPERATION_NOT_ATTEMPTED.",
+    "If one partition is unknown, none is added: UNKNOWN_TOPIC_OR_PARTITION, OPERATION_NOT_ATTEMPTED.",
     source="Kafka: KafkaApis.handleAddPartitionsToTxnRequest",
     also=SEEN,
 )
@@ -237,7 +237,7 @@ def adding_offsets_of_nobody(on: Broker) -> None:
     expect(Producer(on).add_offsets(on.group(), transactional_id=""), error_code=E.INVALID_REQUEST)
 
 
-@case("EndTxn", "A transaction is committed, or aborted; the next one begins anew.", source=END, also=WITH_RECORDS)
+@case("EndTxn", "A transaction is committed or aborted; the next one starts fresh.", source=END, also=WITH_RECORDS)
 def ending(on: Broker) -> None:
     topic, producer = on.topic(), Producer(on)
     for commit, done in ((True, "CompleteCommit"), (False, "CompleteAbort")):

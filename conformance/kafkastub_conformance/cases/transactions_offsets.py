@@ -158,7 +158,9 @@ def as_another(on: Broker) -> None:
         expect_that("the codes", producer.commit_offsets(member.group, (topic, 0, 5), **me), [(0, code)])
 
 
-@case("TxnOffsetCommit", "Nobody in particular may commit beside the members.", source=MEMBERS, also=SEEN)
+@case(
+    "TxnOffsetCommit", "A producer without a member id may commit to a group with members.", source=MEMBERS, also=SEEN
+)
 def beside_members(on: Broker) -> None:
     topic, producer = on.some_topic(), Producer(on)
     member = on.member(None, topic.name)
@@ -185,7 +187,7 @@ def of_no_group(on: Broker) -> None:
 
 @case(
     "OffsetFetch",
-    "Who asks for what is stable is told that an offset is pending: UNSTABLE_OFFSET_COMMIT.",
+    "A request for stable offsets gets UNSTABLE_OFFSET_COMMIT for a pending offset.",
     source=STABLE,
     versions=(7, 10),
     also=SEEN,
@@ -211,7 +213,8 @@ def unstable(on: Broker) -> None:
 
 @case(
     "OffsetCommit",
-    "An offset committed beside a pending one counts at once, and stays when the transaction is committed.",
+    "An offset that is committed while another one is pending counts at once, and stays when the transaction is "
+    "committed.",
     source="Kafka: OffsetMetadataManager.replay",
     also=SEEN,
 )

@@ -185,7 +185,7 @@ def after_a_commit(on: Broker) -> None:
     expect_that("its value", bytes(record.value or b"")[:2], b"\0\0")
 
 
-@case("Fetch", "What is aborted is in the log, and named.", source=COMMITTED, also=SEEN)
+@case("Fetch", "Aborted transactions are in the log, and the answer lists them.", source=COMMITTED, also=SEEN)
 def after_an_abort(on: Broker) -> None:
     topic, producer, other = on.topic(), Producer(on), Producer(on)
     producer.write(topic, b"a")
@@ -203,7 +203,7 @@ def after_an_abort(on: Broker) -> None:
 
 @case(
     "Fetch",
-    "Who waits for committed records is released by the end of a transaction.",
+    "A fetch that waits for committed records is answered when the transaction ends.",
     source="Kafka: DelayedFetch",
     also=SEEN,
 )

@@ -63,7 +63,7 @@ def twice_in_a_transaction(on: Broker) -> None:
 
 @case(
     "Produce",
-    "With another epoch sequences begin anew: it is no duplicate, and has to be 0.",
+    "With another epoch sequences start again: the batch is not a duplicate, and its sequence must be 0.",
     source=APPENDED,
     also=[*SEEN, "Fetch"],
 )

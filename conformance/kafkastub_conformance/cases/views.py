@@ -87,7 +87,11 @@ def no_producers(on: Broker) -> None:
     expect(producers_of(on, (topic.name, [0])), topics=[{"name": topic.name, "partitions": [row]}])
 
 
-@case("DescribeProducers", "A missing partition: UNKNOWN_TOPIC_OR_PARTITION; its neighbour is told.", source="KIP-664")
+@case(
+    "DescribeProducers",
+    "A missing partition: UNKNOWN_TOPIC_OR_PARTITION; the next partition is answered.",
+    source="KIP-664",
+)
 def producers_missing_partition(on: Broker) -> None:
     topic = on.topic()
     told: list[dict[str, Any]] = [
@@ -278,7 +282,7 @@ def no_logs(on: Broker) -> None:
     expect_that("logs", [one.name for result in answer.results for one in result.topics], [])
 
 
-@case("DescribeLogDirs", "A log named twice is told once.", source=LOGS)
+@case("DescribeLogDirs", "A log that is named twice is returned once.", source=LOGS)
 def log_twice(on: Broker) -> None:
     topic = on.topic()
     answer = log_dirs(on, (topic.name, [0, 0]), (topic.name, [0]))

@@ -193,7 +193,7 @@ def cluster(on: Broker) -> None:
     )
 
 
-@case("DescribeCluster", "The operations are told where asked for.", source="KIP-430")
+@case("DescribeCluster", "The allowed operations are returned if requested.", source="KIP-430")
 def cluster_operations(on: Broker) -> None:
     answer = on.ask("DescribeCluster", endpoint_type=1, include_cluster_authorized_operations=True)
     expect_that("whether there are any", answer.cluster_authorized_operations > 0, True)

@@ -24,4 +24,4 @@ def rendered(form: str, outcome: Outcome) -> str:
         return junit.report(outcome)
     if form == ".html":
         return html.report(outcome)
-    raise ValueError(f"{form or 'no ending'} is no form of a report: a file name that ends with {', '.join(FORMS)} is")
+    raise ValueError(f"{form or 'no ending'} is not a form of a report: the file name must end with {', '.join(FORMS)}")
