@@ -32,7 +32,7 @@ help:
 	@echo "make clients-code  generates the types of the clients in other languages anew; clients-packages packs them"
 	@echo "make test-clients-packages  the tests of clients/go and clients/typescript (Go, Node.js)"
 	@echo "make site          builds the documentation into site/ (ARGS=serve shows it while you write); make test-site tries it"
-	@echo "make check         ruff, mypy, import contracts, generated code"
+	@echo "make check         ruff, mypy, import contracts, generated code, phrases that docs/style.md replaces"
 	@echo "make oracle        the same scenarios on Apache Kafka 4.4.0 and on the stub, fixed seeds"
 	@echo "make oracle-proxy  clients, faults, holds, journal and random scenarios through a proxy in front of Apache Kafka"
 	@echo "make oracle-expiry the expiry of offsets on both; waits for two real minutes"
@@ -191,6 +191,7 @@ check: $(PIPELINE)
 	PYTHONPATH=protocol:broker:conformance:pipeline $(BIN)/lint-imports
 	$(BIN)/python -m tests.oracle.messages --check
 	$(BIN)/python -m tests.oracle.releases --check
+	$(PYTEST) -q tests/docs/test_style.py
 
 oracle: $(DEV)
 	$(PYTEST) -m oracle -n $(WORKERS) --dist loadfile $(ARGS)

@@ -109,7 +109,7 @@ func unpacked(archive Archive) (string, error) {
 		return command, nil
 	}
 	if digest := fmt.Sprintf("%x", sha256.Sum256(archive.Content)); digest != strings.ToLower(archive.SHA256) {
-		return "", fmt.Errorf("kafkastub: the packaged kafkastub for %s is damaged: its SHA-256 is %s, and %s is wanted: get its package again",
+		return "", fmt.Errorf("kafkastub: the packaged kafkastub for %s is damaged: its SHA-256 is %s, expected %s: install its package again",
 			archive.Platform, digest, archive.SHA256)
 	}
 	if err := unpack(archive, folder, place); err != nil {
@@ -157,7 +157,7 @@ func unpack(archive Archive, folder, place string) error {
 
 func put(folder string, entry *tar.Header, content io.Reader) error {
 	if !filepath.IsLocal(entry.Name) {
-		return fmt.Errorf("%s is no name within a folder", entry.Name)
+		return fmt.Errorf("%s is not a name within a folder", entry.Name)
 	}
 	path := filepath.Join(folder, filepath.FromSlash(entry.Name))
 	if entry.Typeflag == tar.TypeDir {

@@ -36,7 +36,7 @@ var Shared = sync.OnceValues(func() (*Launcher, error) {
 	if at := os.Getenv("KAFKASTUB_LAUNCHER"); at != "" {
 		url, token, found := strings.Cut(at, "#")
 		if !found {
-			return nil, fmt.Errorf("kafkastub: KAFKASTUB_LAUNCHER=%s is refused: http://HOST:PORT#TOKEN is wanted", at)
+			return nil, fmt.Errorf("kafkastub: KAFKASTUB_LAUNCHER=%s is refused: expected http://HOST:PORT#TOKEN", at)
 		}
 		return &Launcher{client: launcherClient(url, token)}, nil
 	}

@@ -1730,7 +1730,7 @@ type AclsAccessParams struct {
 
 // CausesListParams defines parameters for CausesList.
 type CausesListParams struct {
-	// Seconds only requests of the last so many seconds count, by the machine's clock
+	// Seconds seconds: only requests of this last period count, by the machine's clock
 	Seconds *float64 `form:"seconds,omitempty" json:"seconds,omitempty"`
 }
 

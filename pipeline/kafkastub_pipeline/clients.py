@@ -184,7 +184,7 @@ def _checked(options: Options) -> dict[str, str]:
             raise PipelineError(f"{name} cannot be used: of SASL's mechanisms the pipeline has {', '.join(MECHANISMS)}")
         close = get_close_matches(name, _KNOWN, 1)
         raise PipelineError(
-            f"{name} is no property that a client of the pipeline can be given"
+            f"{name} is not a property that a client of the pipeline can be given"
             + (f": is {close[0]} meant?" if close else "; docs/pipeline.md has those that can")
         )
     if given.get("enable.ssl.certificate.verification", "true").lower() != "true":

@@ -84,7 +84,9 @@ def _remember(files: Files, checkpoint: str, out: str, cluster_id: str) -> None:
         raise PipelineError(f"{memory} is damaged: name another --checkpoint and another --out") from error
     if before is None:
         if files.has_entries(checkpoint):
-            raise PipelineError(f"{checkpoint} is no checkpoint of this command, and not empty: name another directory")
+            raise PipelineError(
+                f"{checkpoint} is neither a checkpoint of this command nor empty: name another directory"
+            )
         if files.has_entries(f"{out.rstrip('/')}/_spark_metadata"):
             raise PipelineError(
                 f"{out} has records of a stream with another checkpoint than {checkpoint}: go on with that one, or name"

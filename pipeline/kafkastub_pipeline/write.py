@@ -227,4 +227,4 @@ def _day_of(name: str) -> date:
     try:
         return date.fromisoformat(name.partition("=")[2])
     except ValueError as error:
-        raise PipelineError(f"{name} is no day: a table by days has directories such as {DAY}=2026-11-22") from error
+        raise PipelineError(f"{name} is not a day: a table by days has directories such as {DAY}=2026-11-22") from error

@@ -124,17 +124,17 @@ def test_a_failure_has_a_status(ask: Run):
         ("groups reset-offsets --group g --to-latest", "One of the reset scopes should be defined"),
         ("groups reset-offsets --group g --topic audit --shift-by 1", "there is no current committed offset"),
         ("groups reset-offsets --group g --from-file no/such", "cannot read no/such: No such file or directory"),
-        ("groups reset-offsets --group g --topic a --to-datetime tomorrow", "'tomorrow' is no time such as 2026-"),
-        ("groups reset-offsets --group g --topic a --by-duration 7d", "'7d' is no duration such as P7D"),
-        ("groups reset-offsets --group g --topic a --shift-by many", "'many' is no whole number"),
+        ("groups reset-offsets --group g --topic a --to-datetime tomorrow", "'tomorrow' is not a time such as 2026-"),
+        ("groups reset-offsets --group g --topic a --by-duration 7d", "'7d' is not a duration such as P7D"),
+        ("groups reset-offsets --group g --topic a --shift-by many", "'many' is not a whole number"),
         ("groups reset-offsets --group g --topic a --to-latest --to-earliest", "not allowed with argument"),
         ("groups describe --group g --members --state", "not allowed with argument"),
         ("groups describe", "one of the arguments --group --all-groups is required"),
-        ("groups list --timeout 0", "'0' is no whole number of at least 1"),
+        ("groups list --timeout 0", "'0' is not a whole number of at least 1"),
         ("groups list --command-config no/such", "can't be read: No such file or directory"),
         ("topics create --topic a --replica-assignment 1:1", "names a broker twice"),
         ("topics create --topic a --replica-assignment 1 --partitions 2", "give nothing else"),
-        ("topics list --topic [", "'[' is no regular expression"),
+        ("topics list --topic [", "'[' is not a regular expression"),
     ],
 )  # fmt: skip
 def test_nonsense_is_refused_in_one_sentence(ask: Run, line: str, said: str):
@@ -157,7 +157,7 @@ def test_a_csv_file_with_a_bad_line_is_refused(ask: Run, tmp_path: Path):
     plan.write_text("orders,0,1\norders,zero,1\n")
     status, _, err = ask("groups reset-offsets --group readers --dry-run", "--from-file", str(plan))
     assert status == 2
-    assert err.endswith("plan.csv, line 2: 'orders,zero,1' is no topic,partition,offset\n")
+    assert err.endswith("plan.csv, line 2: 'orders,zero,1' is not topic,partition,offset\n")
 
 
 def test_an_export_is_a_file_that_can_be_read_back(ask: Run, tmp_path: Path):

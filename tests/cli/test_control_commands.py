@@ -57,7 +57,7 @@ def test_the_clock(stub: KafkaStub, ask: Ask):
     ("line", "says"),
     [
         (("set", "-1"), "between 1970 and the end of the year 9999, in UTC"),
-        (("set", "9" * 5000), "a time in ISO 8601 is wanted"),
+        (("set", "9" * 5000), "expected a time in ISO 8601"),
         (("set", "9999-12-31T23:59:59.999-14:00"), "between 1970 and the end of the year 9999, in UTC"),
         (("advance", "99999999999d"), "broker time ends with the year 9999"),
     ],
@@ -220,10 +220,10 @@ def test_nobody_answers(ask: Ask, stub: KafkaStub):
 @pytest.mark.parametrize(
     ("line", "status", "names"),
     [
-        (("clock", "advance", "7x"), 2, "'7x' is no duration"),
+        (("clock", "advance", "7x"), 2, "'7x' is not a duration"),
         (("clock", "set", "tomorrow"), 1, "to='tomorrow'"),
         (("faults", "add"), 2, "FIELD=VALUE"),
-        (("faults", "add", "api"), 2, "'api' is no field of a rule"),
+        (("faults", "add", "api"), 2, "'api' is not a field of a rule"),
         (("faults", "add", "api=Fetch", "api=Produce"), 2, "api is given twice"),
         (("faults", "add", "api=Fetsch", "drop=before"), 1, "Fetch is meant"),
         (("faults", "add", "--file", "/no/such/file"), 2, "cannot read /no/such/file"),
@@ -244,7 +244,7 @@ def test_what_is_no_length_of_time(text: str):
     for option in ("--wait", "--timeout"):
         done = subprocess.run([COMMAND, "health", f"{option}={text}"], capture_output=True, text=True)
         assert done.returncode == 2
-        assert f"{text!r} is no number of seconds" in done.stderr
+        assert f"{text!r} is not a number of seconds" in done.stderr
 
 
 @pytest.mark.parametrize("url", ["ftp://x", "http://", "http://h:99999", "http://h:1/path"])
@@ -293,7 +293,7 @@ def test_snapshots(stub: KafkaStub, ask: Ask, tmp_path: Path):
     assert ask("snapshot", "delete", "before")[1] == "Deleted before.\n"
     status, _, said = ask("snapshot", "restore", "nope")
     assert status == 2
-    assert "'nope' is no snapshot that is kept (none is), and no file" in said
+    assert "'nope' is neither a snapshot that is kept (none is) nor a file" in said
     status, _, said = ask("snapshot", "delete", "nope")
     assert (status, "there is no snapshot 'nope'" in said) == (1, True)
 

@@ -77,7 +77,10 @@ def test_changes_as_data(stub: KafkaStub) -> None:
         (("reset-offsets", "--group", "g", "--to-latest"), "one of the arguments --topic --all-topics is required"),
         (("reset-offsets", "--group", "g", "--topic", "orders:x", "--to-latest"), "is not empty"),
         (("reset-offsets", "--group", "h", "--topic", "orders:x", "--to-latest"), "Invalid partition 'x'"),
-        (("reset-offsets", "--group", "h", "--topic", "orders", "--to-datetime", "noon"), "'noon' is no time such as"),
+        (
+            ("reset-offsets", "--group", "h", "--topic", "orders", "--to-datetime", "noon"),
+            "'noon' is not a time such as",
+        ),
     ],
 )
 def test_what_is_refused(stub: KafkaStub, args: tuple[str, ...], said: str) -> None:

@@ -48,7 +48,7 @@ def test_listing_as_json_and_by_filters(stub: KafkaStub) -> None:
     assert said(stub, "list --duration-filter 60000 --state Ongoing") == [first]
     wrong = ask(stub, "list --transactional-id-pattern (")
     assert (wrong.status, wrong.out) == (1, "")
-    assert "'(' is no regular expression" in wrong.err
+    assert "'(' is not a regular expression" in wrong.err
     assert ask(stub, "list --state Finished").status == 2
 
 

@@ -63,7 +63,7 @@ def test_a_share_group(stub: KafkaStub, ask: Ask):
         1, "", "kafkastub: share group 'workers' does not exist after 0.01 s\n",
     )  # fmt: skip
     assert ask("share-group", "workers") == (
-        1, "", "kafkastub: nothing is waited for: acquired, held or lag is wanted\n",
+        1, "", "kafkastub: nothing is waited for: expected acquired, held or lag\n",
     )  # fmt: skip
 
 
@@ -100,9 +100,9 @@ def test_a_member_that_is_none_is_refused(ask: Ask, member: str):
 @pytest.mark.parametrize(
     ("member", "says"),
     [
-        ("one=0", "'0' is no task: SUBTOPOLOGY:N is wanted, 0:1"),
-        ("one", "'one' is no task: SUBTOPOLOGY:N is wanted, 0:1"),
-        ("=0:1", "'=0:1' names no member: MEMBER=SUBTOPOLOGY:N,… is wanted, one=0:1"),
+        ("one=0", "'0' is not a task: expected SUBTOPOLOGY:N, for example 0:1"),
+        ("one", "'one' is not a task: expected SUBTOPOLOGY:N, for example 0:1"),
+        ("=0:1", "'=0:1' names no member: expected MEMBER=SUBTOPOLOGY:N,…, such as one=0:1"),
     ],
 )
 def test_what_is_no_task_is_refused_as_one(ask: Ask, member: str, says: str):

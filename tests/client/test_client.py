@@ -96,7 +96,7 @@ def test_somebody_says_nothing():
 
 @pytest.mark.parametrize("text", ["", ",", "localhost", "localhost:", ":9092", "localhost:x", "localhost:70000", "a:0"])
 def test_what_is_no_address_is_refused(text: str):
-    with pytest.raises(ValueError, match="HOST:PORT is wanted"):
+    with pytest.raises(ValueError, match="expected HOST:PORT"):
         Client(text)
 
 

@@ -116,7 +116,7 @@ def test_a_listener_that_is_not_advertised_is_served_and_nobody_is_sent_there():
         ),
         ({"listeners": "PLAINTEXT://:9092,CONTROLLER://:9093", "process_roles": "broker"}, "controller.listener.names"),
         ({"listeners": "CONTROLLER://:9093"}, "the stub has none"),
-        ({"listeners": "PLAINTEXT://:1", "kafkastub_users": "alice:secret"}, "no listener asks who comes in"),
+        ({"listeners": "PLAINTEXT://:1", "kafkastub_users": "alice:secret"}, "no listener authenticates clients"),
     ],
     ids=str,
 )

@@ -49,5 +49,5 @@ def test_a_file_that_is_not_there(tmp_path: Path):
 def test_a_broken_escape(tmp_path: Path):
     path = tmp_path / "server.properties"
     path.write_text("a=\\u12g4")
-    with pytest.raises(ConfigError, match=r"server\.properties is refused: .u12g4 is no escape"):
+    with pytest.raises(ConfigError, match=r"server\.properties is refused: .u12g4 is not an escape"):
         load_properties(path)

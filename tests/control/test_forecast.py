@@ -123,7 +123,7 @@ def test_what_is_asked_for_alone(stub: KafkaStub, http: Http) -> None:
     found = forecast(http, "8d", kind="offsets", limit=2)
     assert ([one["group"] for one in found["due"]], found["total"]) == (["a", "b"], 3)
     assert http.refusal("GET", "/v1/clock/forecast", kind="weather").startswith("kind='weather' is refused")
-    assert "is no duration" in http.refusal("GET", "/v1/clock/forecast", within="soon")
+    assert "is not a duration" in http.refusal("GET", "/v1/clock/forecast", within="soon")
     assert "no date is as late" in http.refusal("GET", "/v1/clock/forecast", within="9999999d")
     assert http.refusal("GET", "/v1/clock/forecast", within=["1h"] * 11).startswith("within=")
 

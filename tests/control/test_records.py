@@ -117,10 +117,10 @@ def test_records_that_are_yet_to_come_are_waited_for(stub: KafkaStub, http: Http
     ("body", "why"),
     [
         ({"records": []}, "records"),
-        ({"records": [{"value": {"base64": "%"}}]}, "is no base64"),
+        ({"records": [{"value": {"base64": "%"}}]}, "is not base64"),
         (
             {"records": [{"value": 5}]},
-            r"records\.0\.value=5 is refused: a text, .* or null is wanted",
+            r"records\.0\.value=5 is refused: expected a string, .* or null",
         ),
         ({"records": [{"value": {"id": 4711}}]}, "a text, .*json"),
         ({"records": [{"partition": 9}]}, "partitions 0 to 0, not 9"),

@@ -133,7 +133,7 @@ def test_names_that_are_allowed_in_a_process():
             assert client.get("/health", headers={"host": host}).status_code == status
     status, said = refused("--control-port", "0", "--control-allowed-hosts", "a,,b")
     assert status == 2
-    assert "--control-allowed-hosts: 'a,,b': NAME is wanted, several with commas, or * for any" in said
+    assert "--control-allowed-hosts: 'a,,b': expected NAME, several with commas, or * for any" in said
 
 
 @pytest.mark.parametrize(

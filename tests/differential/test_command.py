@@ -58,7 +58,7 @@ def against(tested: KafkaStub, reference: KafkaStub, *more: str) -> tuple[int, s
         ("--seed 5", "--seed is for comparing two brokers"),
         ("--no-shrink", "--no-shrink is for comparing two brokers"),
         ("--scenario nowhere.json", "cannot be read"),
-        (f"--scenario {__file__}", "is no scenario"),
+        (f"--scenario {__file__}", "is not a scenario"),
     ],
 )
 def test_what_cannot_be_done_is_status_2_in_one_sentence(line: str, reason: str, good: KafkaStub):
@@ -71,7 +71,7 @@ def test_what_cannot_be_done_is_status_2_in_one_sentence(line: str, reason: str,
 def test_a_broker_is_not_compared_with_itself(good: KafkaStub):
     status, _, error = against(good, good)
     assert status == 2
-    assert "another one is wanted" in error
+    assert "give another broker" in error
 
 
 @pytest.mark.parametrize("wrong", [{"api": "Nothing"}, {"version": 99}, {"body": {"group_id": 5}}, {"body": {"x": 1}}])

@@ -190,7 +190,7 @@ def test_sigterm_ends_it_before_the_engine_has_to(run):
 @pytest.mark.parametrize(
     ("name", "value", "sentence"),
     [
-        ("KAFKA_CREATE_TOPICS", "orders", "KAFKA_CREATE_TOPICS: 'orders' is no topic: NAME:PARTITIONS is wanted"),
+        ("KAFKA_CREATE_TOPICS", "orders", "KAFKA_CREATE_TOPICS: 'orders' is not a topic: expected NAME:PARTITIONS"),
         ("KAFKA_NUM_PARTITIONS", "some", "num.partitions"),
         ("KAFKASTUB_PROFILE", "odd", "--profile"),
     ],

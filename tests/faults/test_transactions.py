@@ -162,7 +162,7 @@ def test_an_api_without_transactions_is_refused() -> None:
     for api in ("Metadata", "WriteTxnMarkers"):
         with pytest.raises(FaultError, match="names no transaction"):
             plan_of(api=api, transactional_id="tx", delay_ms=1)
-    with pytest.raises(FaultError, match="a text is wanted"):
+    with pytest.raises(FaultError, match="expected a string"):
         FaultRule(api="EndTxn", transactional_id=7, delay_ms=1)  # type: ignore[arg-type]
 
 

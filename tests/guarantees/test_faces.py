@@ -114,7 +114,7 @@ def test_a_stub_in_another_process_has_it_too():
 @pytest.mark.parametrize(
     ("wrong", "why"),
     [
-        ({"check": 1}, "check=1 is refused: True or False is wanted"),
+        ({"check": 1}, "check=1 is refused: expected True or False"),
         ({"check": True, "journal": False}, "leave journal=False out"),
     ],
 )
@@ -127,7 +127,7 @@ def test_names_that_there_are_not_are_refused():
     with KafkaStub() as stub:
         with pytest.raises(ValueError, match="did you mean 'left_behind'"):
             stub.check("left_behin")
-        with pytest.raises(ValueError, match="a list of names is wanted"):
+        with pytest.raises(ValueError, match="expected a list of names"):
             stub.check(ignoring="skipped")
         with pytest.raises(ValueError, match="'key', 'value' or a function"):
             stub.check.exactly_once("a", "b", by="offset")

@@ -158,11 +158,11 @@ def test_a_line_that_is_no_entry_is_named(tmp_path: Path, change: Any):
     assert list(read_rows(tmp_path))
     line = {**entry, **change} if isinstance(change, dict) and change else change
     file.write_text(json.dumps(line) + "\n")
-    with pytest.raises(JournalDirError, match="line 1, is no entry of a journal: "):
+    with pytest.raises(JournalDirError, match="line 1, is not an entry of a journal: "):
         list(read_rows(tmp_path))
 
 
 def test_a_line_that_is_nested_too_deeply_is_named(tmp_path: Path):
     (tmp_path / f"journal-{0:020}.jsonl").write_text("[" * 100_000 + "\n")
-    with pytest.raises(JournalDirError, match="line 1, is no entry of a journal: maximum recursion"):
+    with pytest.raises(JournalDirError, match="line 1, is not an entry of a journal: maximum recursion"):
         list(read_rows(tmp_path))

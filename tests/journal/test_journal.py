@@ -244,10 +244,10 @@ def test_filters(stub: KafkaStub, raw: RawClient) -> None:
         ({"error": "NOT_A_COORDINATOR"}, r"Kafka has no such error; is NOT_COORDINATOR meant\?"),
         ({"outcome": "lost"}, "one of reply"),
         ({"topics": "orders"}, "has no filter topics="),
-        ({"group": 7}, "group=7 is refused: a text is wanted"),
-        ({"transactional_id": 7}, "transactional_id=7 is refused: a text is wanted"),
-        ({"producer_id": "7"}, "producer_id='7' is refused: a whole number is wanted"),
-        ({"since": "yesterday"}, "since='yesterday' is refused: a sequence number is wanted"),
+        ({"group": 7}, "group=7 is refused: expected a string"),
+        ({"transactional_id": 7}, "transactional_id=7 is refused: expected a string"),
+        ({"producer_id": "7"}, "producer_id='7' is refused: expected a whole number"),
+        ({"since": "yesterday"}, "since='yesterday' is refused: expected a sequence number"),
         ({"since": datetime.fromisoformat("2026-01-01")}, "a datetime with its zone"),
     ],
 )
@@ -587,5 +587,5 @@ def test_as_many_entries_are_kept_as_somebody_asks_for() -> None:
 
 @pytest.mark.parametrize("entries", [0, 1_000_001, True, "many"])
 def test_a_number_of_entries_that_cannot_be_is_refused(entries: object) -> None:
-    with pytest.raises(ValueError, match=r"is no number of entries of a journal: 1 to 1000000 is allowed"):
+    with pytest.raises(ValueError, match=r"is not a number of entries of a journal: 1 to 1000000 is allowed"):
         KafkaStub(journal_entries=entries)  # type: ignore[arg-type]

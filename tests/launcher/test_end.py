@@ -96,9 +96,9 @@ def test_what_is_written_to_standard_input_is_ignored():
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("--most-stubs", "0"), "'0' is no number of stubs: 1 to 10000 is allowed"),
+        (("--most-stubs", "0"), "'0' is not a number of stubs: 1 to 10000 is allowed"),
         (("--token", "two words"), "a token is 1 to 256 letters, digits and signs of ASCII without blanks"),
-        (("--port", "70000"), "'70000' is no port: 0 to 65535 is allowed"),
+        (("--port", "70000"), "'70000' is not a port: 0 to 65535 is allowed"),
     ],
     ids=str,
 )

@@ -188,7 +188,7 @@ def test_a_stub_begins_with_a_snapshot(launcher: Launching, tmp_path: Path):
         ({"journal_entries": 0}, "journal_entries=0 is refused: 1 to 1000000 is allowed"),
         ({"control_token": "two words"},
          "control_token is refused: a token is 1 to 256 letters, digits and signs of ASCII without blanks"),
-        ({"control_allowed_hosts": ["a,b"]}, "control_allowed_hosts=['a,b'] is refused: 'a,b' is no host's name"),
+        ({"control_allowed_hosts": ["a,b"]}, "control_allowed_hosts=['a,b'] is refused: 'a,b' is not a host's name"),
         ({"host": "no.such.host.invalid"}, None),
         ([], "the body=[] is refused: input should be a valid dictionary or object to extract fields from"),
     ],

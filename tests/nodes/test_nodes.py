@@ -31,7 +31,7 @@ def test_leaders_are_spread_and_coordinators_too():
 def test_nodes_are_told_and_wrong_names_refused():
     with KafkaStub(topics={"orders": 1}, nodes=2) as stub:
         assert repr(stub.nodes) == f"<nodes {stub.nodes[1]!r}, {stub.nodes[2]!r}>"
-        with pytest.raises(TypeError, match="a list of names is wanted"):
+        with pytest.raises(TypeError, match="expected a list of names"):
             stub.elect_leaders("orders")
         with pytest.raises(KeyError, match="there is no topic 'orderz'"):
             stub.elect_leaders(["orders", "orderz"])

@@ -163,19 +163,19 @@ def test_anything_anywhere_is_refused_in_a_sentence_or_of_no_consequence(directo
 @pytest.mark.parametrize(
     ("at", "value", "sentence"),
     [
-        ((), [], "the document is a list; an object is wanted"),
-        (("topics", 0, "partitions", 1, "leader"), "1", "topics[0].partitions[1].leader is a text; a whole number from "
-         "-1 to 2147483647 is wanted"),
-        (("topics", 0, "name"), "../../etc", "topics[0].name is a text; a topic's name is wanted"),
-        (("topics", 0, "id"), "x", "topics[0].id is a text; a uuid of 22 characters is wanted"),
-        (("topics", 0, "partitions", 0, "log_start_offset"), -1, "topics[0].partitions[0].log_start_offset is -1; a "
-         "whole number from 0 to 9223372036854775807 is wanted"),
-        (("clock", "frozen_at"), True, "clock.frozen_at is true or false; a whole number from -9007199254740992 to "
-         "9007199254740992 is wanted"),
-        (("scram", 0, 3), "secret!", "scram[0][3] is a text; base64 is wanted"),
-        (("delegation_tokens", 0, 1), ["User"], "delegation_tokens[0][1] is a list; a list of 2 is wanted"),
-        (("acls", 0), {}, "acls[0] is an object; a list of 7 is wanted"),
-        (("group_configs", "g"), None, "group_configs['g'] is null; an object is wanted"),
+        ((), [], "the document is a list; expected an object"),
+        (("topics", 0, "partitions", 1, "leader"), "1", "topics[0].partitions[1].leader is a text; expected a whole "
+         "number from -1 to 2147483647"),
+        (("topics", 0, "name"), "../../etc", "topics[0].name is a text; expected a topic's name"),
+        (("topics", 0, "id"), "x", "topics[0].id is a text; expected a uuid of 22 characters"),
+        (("topics", 0, "partitions", 0, "log_start_offset"), -1, "topics[0].partitions[0].log_start_offset is -1; "
+         "expected a whole number from 0 to 9223372036854775807"),
+        (("clock", "frozen_at"), True, "clock.frozen_at is true or false; expected a whole number from "
+         "-9007199254740992 to 9007199254740992"),
+        (("scram", 0, 3), "secret!", "scram[0][3] is a text; expected base64"),
+        (("delegation_tokens", 0, 1), ["User"], "delegation_tokens[0][1] is a list; expected a list of 2"),
+        (("acls", 0), {}, "acls[0] is an object; expected a list of 7"),
+        (("group_configs", "g"), None, "group_configs['g'] is null; expected an object"),
         (("quotas", 0, 0, 0, 0), "nobody", "Unhandled client quota entity type: nobody"),
         (("client_metrics_configs", "m", "interval.ms"), "1", "Invalid value 1 for interval.ms"),
     ],
@@ -210,5 +210,5 @@ def test_no_json_at_all_is_refused(directory: Path, document: Any):
 def test_a_process_ends_with_that_sentence(directory: Path, document: Any):
     (directory / "kafkastub.json").write_text(json.dumps(put(document, ("topics", 0, "partitions"), 3)))
     where = f"kafkastub: the data directory {directory} is damaged: kafkastub.json: "
-    why = "topics[0].partitions is 3; a list that is not empty is wanted\n"
+    why = "topics[0].partitions is 3; expected a list that is not empty\n"
     assert refused("--port", "0", "--data-dir", str(directory)) == (2, where + why)

@@ -91,7 +91,7 @@ def test_each_way_of_not_being_reached_is_told_by_its_cause(
             (here, (), f"no broker answers at {here}: every connection is closed at once; check .*security.protocol"),
             (here, ("--client-config", "security.protocol=SSL"), "SSL handshake failed"),
             (here, ("--client-config", "security.protocol=TLS"), 'Invalid value "TLS" for .*"security.protocol"'),
-            (here, ("--client-config", "bananas=1"), "bananas is no property"),
+            (here, ("--client-config", "bananas=1"), "bananas is not a property"),
             ("localhost", (), "--bootstrap-servers 'localhost' is not HOST:PORT"),
         ):
             begun = time.monotonic()

@@ -115,8 +115,8 @@ SASL = {"security.protocol": "SASL_PLAINTEXT"}
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"sasl.mechansim": "PLAIN"}, "sasl.mechansim is no property .* is sasl.mechanism meant"),
-        ({"bananas": "1"}, "bananas is no property"),
+        ({"sasl.mechansim": "PLAIN"}, "sasl.mechansim is not a property .* is sasl.mechanism meant"),
+        ({"bananas": "1"}, "bananas is not a property"),
         ({**SASL, "sasl.mechanism": "GSSAPI"}, "sasl.mechanism is GSSAPI: the pipeline has PLAIN, SCRAM-SHA-256"),
         (SASL, "sasl.mechanism is missing"),
         ({**SASL, "sasl.mechanism": "PLAIN"}, "needs a user"),

@@ -78,7 +78,7 @@ def test_a_checkpoint_is_of_one_cluster_and_one_output(spark: SparkSession, tmp_
         with pytest.raises(PipelineError, match="has records of a stream with another checkpoint"):
             to(here, "records", "new")
         (tmp_path / "foreign" / "offsets").mkdir(parents=True)
-        with pytest.raises(PipelineError, match="is no checkpoint of this command, and not empty"):
+        with pytest.raises(PipelineError, match="is neither a checkpoint of this command nor empty"):
             to(here, "x", "foreign")
         assert not (tmp_path / "x").exists()
         to(here, "records", "checkpoint")  # and goes on

@@ -57,7 +57,7 @@ def test_what_is_no_seed_is_refused(run):
 def test_it(kafka_stub):
     pass
 """)
-    result.stdout.fnmatch_lines(["*a seed is wanted, or several: range(20)*"])
+    result.stdout.fnmatch_lines(["*expected a seed, or several: range(20)*"])
     assert run("def test_it(kafka_stub): pass", "--kafka-stub-chaos-seed", "a:b").ret != 0
 
 

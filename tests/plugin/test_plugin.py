@@ -25,8 +25,8 @@ class TestBoth:
     [
         ("retention=3", "@pytest.mark.kafka_stub has no retention=; it has topics, config, retention_minutes,*"),
         ("3", "@pytest.mark.kafka_stub takes keywords only, for example topics={'orders': 3}"),
-        ("topics=5", "@pytest.mark.kafka_stub(topics=5): names with their partitions are wanted,*"),
-        ("topics='orders'", "@pytest.mark.kafka_stub(topics='orders'): names with their partitions are wanted,*"),
+        ("topics=5", "@pytest.mark.kafka_stub(topics=5): expected names with their partitions,*"),
+        ("topics='orders'", "@pytest.mark.kafka_stub(topics='orders'): expected names with their partitions,*"),
         ("retention_minutes=0", "*offsets.retention.minutes*"),
     ],
 )
@@ -63,8 +63,8 @@ def test_ini_entries_of_configuration(run):
 @pytest.mark.parametrize(
     ("ini", "sentence"),
     [
-        ("kafka_stub_retention_minutes = soon", "kafka_stub_retention_minutes = soon: a number of minutes is wanted"),
-        ("kafka_stub_config = soon", "kafka_stub_config 'soon': KEY=VALUE is wanted"),
+        ("kafka_stub_retention_minutes = soon", "kafka_stub_retention_minutes = soon: expected a number of minutes"),
+        ("kafka_stub_config = soon", "kafka_stub_config 'soon': expected KEY=VALUE"),
         ("kafka_stub_config = offset.retention.minutes=5", "*is offsets.retention.minutes meant?"),
     ],
 )
@@ -77,8 +77,8 @@ def test_ini_entries_that_cannot_be_are_refused(run, ini: str, sentence: str):
 @pytest.mark.parametrize(
     ("arguments", "ini", "sentence"),
     [
-        ((), "kafka_stub_journal_lines = some", "kafka_stub_journal_lines = some: a number of requests is wanted, *"),
-        (("--kafka-stub-bootstrap=localhost",), "", "*'localhost' is no address, HOST:PORT is wanted"),
+        ((), "kafka_stub_journal_lines = some", "kafka_stub_journal_lines = some: expected a number of requests, *"),
+        (("--kafka-stub-bootstrap=localhost",), "", "*'localhost' is not an address: expected HOST:PORT"),
     ],
 )
 def test_options_that_cannot_be_are_refused_in_one_sentence(run, arguments: tuple[str, ...], ini: str, sentence: str):

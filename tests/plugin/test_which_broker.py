@@ -156,7 +156,7 @@ def test_a_marker_that_cannot_be_says_what_is_meant(run):
     markers = {
         "topic={'orders': 3}": "has no topic=; it has topics,*; is topics meant?",
         "users={'alice': 'x'}": "has no users=; *; a broker with users= is made by the fixture kafka_stub_factory, *",
-        "config='group.max.size=2'": "(config='group.max.size=2'): names with their values are wanted,*",
+        "config='group.max.size=2'": "(config='group.max.size=2'): expected names with their values,*",
         "config={'group.max.sice': 2}": "group.max.sice is refused: Kafka has no such name; is group.max.size meant?",
     }
     tests = (f"@pytest.mark.kafka_stub({said})\ndef test_{n}(kafka_stub): pass\n" for n, said in enumerate(markers))

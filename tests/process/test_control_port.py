@@ -80,7 +80,7 @@ def test_a_port_that_is_taken():
 
 @pytest.mark.parametrize(
     ("args", "names"),
-    [(("--control-port", "-1"), "'-1' is no port"), (("--control-host", ""), "it is empty")],
+    [(("--control-port", "-1"), "'-1' is not a port"), (("--control-host", ""), "it is empty")],
 )
 def test_what_is_no_address(args: tuple[str, ...], names: str):
     status, said = refused(*args)

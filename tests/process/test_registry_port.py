@@ -30,7 +30,7 @@ def test_a_line_says_where_it_is_and_it_answers():
 def test_a_port_that_is_none_is_refused():
     status, said = refused("--registry-port", "x")
     assert status == 2
-    assert "'x' is no port" in said
+    assert "'x' is not a port" in said
 
 
 def test_the_image_takes_it_from_the_environment():

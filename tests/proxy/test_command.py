@@ -202,13 +202,16 @@ def test_it_waits_for_a_cluster_that_starts_later() -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--to", "kafka"], "'kafka' is no address: HOST:PORT is wanted, for example localhost:9092"),
-        (["--to", "a:1", "--config", "num.partitions=3"], "'num.partitions=3' is no configuration of a proxy"),
+        (["--to", "kafka"], "'kafka' is not an address: expected HOST:PORT, for example localhost:9092"),
+        (["--to", "a:1", "--config", "num.partitions=3"], "'num.partitions=3' is not a configuration of a proxy"),
         (
             ["--to", "a:1", "--command-config", "/nowhere"],
             "configuration file /nowhere can't be read: No such file or directory",
         ),
-        (["--to", "a:1", "--journal-bytes", "many"], "'many' is no size: 1M and more is wanted, as 500M or 20G"),
+        (
+            ["--to", "a:1", "--journal-bytes", "many"],
+            "'many' is not a size: expected 1M and more, for example",
+        ),
         (["--to", "a:1", "--faults", "/nowhere"], "/nowhere"),
     ],
 )

@@ -243,7 +243,7 @@ def test_none_is_in_the_refusal_of_a_configuration(config: dict[str, object]):
 def test_none_is_in_the_refusal_of_a_command_line():
     status, said = refused("--config", f"ssl.key.password {SECRET}")
     assert (status, secrets_in(said)) == (2, [])
-    assert "'ssl.key.password' is no configuration: KEY=VALUE is wanted" in said
+    assert "'ssl.key.password' is not a configuration: expected KEY=VALUE" in said
 
 
 def test_none_is_in_the_description_of_a_configuration():

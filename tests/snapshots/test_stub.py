@@ -217,7 +217,7 @@ def test_none_is_taken_of_a_coordinator_that_loads_but_once_it_is_there(stub: Ka
 
 @pytest.mark.parametrize("wrong", [None, 3])
 def test_only_snapshots_and_files_are_restored(stub: KafkaStub, wrong: object) -> None:
-    with pytest.raises(TypeError, match=r"what stub\.snapshot\(\) gave is wanted, or the path of a file"):
+    with pytest.raises(TypeError, match=r"expected the result of stub\.snapshot\(\) or the path of a file"):
         stub.restore(wrong)  # type: ignore[arg-type]
     with pytest.raises(FileNotFoundError):
         stub.restore("none.kafkastub")

@@ -26,25 +26,25 @@ from kafkastub.client.topics import describe, names
         ({"topics": {"a": True}}, TypeError, "topic 'a' is refused"),
         ({"topics": {1: 1}}, TypeError, "topic 1 is refused: its name has to be a string"),
         ({"topics": {"a": -1}}, ValueError, "topic 'a' is refused: it needs at least one partition"),
-        ({"config": ["a"]}, TypeError, r"config=\['a'\] is refused: a mapping is wanted"),
-        ({"config": {1: 2}}, TypeError, "1 is no name of a configuration"),
+        ({"config": ["a"]}, TypeError, r"config=\['a'\] is refused: expected a mapping"),
+        ({"config": {1: 2}}, TypeError, "1 is not a name of a configuration"),
         (
             {"users": {"alice": "secret"}, "config": {"listeners": "PLAINTEXT://127.0.0.1:0"}},
             ValueError,
-            "kafkastub.users is refused: no listener asks who comes in",
+            "kafkastub.users is refused: no listener authenticates clients",
         ),
-        ({"host": 5}, TypeError, "host=5 is refused: a string is wanted"),
+        ({"host": 5}, TypeError, "host=5 is refused: expected a string"),
         ({"host": ""}, ValueError, "host='' is refused"),
-        ({"port": "9092"}, TypeError, "port='9092' is refused: an int is wanted"),
+        ({"port": "9092"}, TypeError, "port='9092' is refused: expected an int"),
         ({"port": 70000}, ValueError, "port=70000 is refused: 0 to 65535 is allowed"),
-        ({"advertised": 9092}, TypeError, "advertised=9092 is refused: a string is wanted"),
+        ({"advertised": 9092}, TypeError, "advertised=9092 is refused: expected a string"),
         (
             {"nodes": 2, "racks": ["a", "b", "c"]},
             ValueError,
             "racks names 3 racks: at most 2 are allowed, one for each node; leave some out, or raise nodes",
         ),
         ({"data_dir": ""}, ValueError, "data_dir='' is refused: name a folder"),
-        ({"data_dir": 5}, TypeError, "data_dir=5 is refused: a path is wanted"),
+        ({"data_dir": 5}, TypeError, "data_dir=5 is refused: expected a path"),
     ],
 )
 def test_wrong_arguments(arguments: dict[str, Any], kind: type[Exception], said: str):
@@ -90,7 +90,7 @@ def test_create_topic_wants_a_number(partitions: Any):
 
 @pytest.mark.parametrize("to", ["2030-01-01", 1e12, True, None])
 def test_the_clock_is_set_to_a_time(to: Any):
-    with KafkaStub() as stub, pytest.raises(TypeError, match="an aware datetime or Unix milliseconds are wanted"):
+    with KafkaStub() as stub, pytest.raises(TypeError, match="expected an aware datetime or Unix milliseconds"):
         stub.clock.set(to)
 
 

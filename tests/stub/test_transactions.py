@@ -223,22 +223,22 @@ def test_the_coordinator_of_a_transactional_id_moves() -> None:
 
 @pytest.mark.parametrize("name", ["", None, 7])
 def test_a_transactional_id_that_is_none(stub: KafkaStub, name: object) -> None:
-    with pytest.raises(TypeError, match="a text is wanted"):
+    with pytest.raises(TypeError, match="expected a string"):
         stub.transactions.hold_markers(name)  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="a text is wanted"):
+    with pytest.raises(TypeError, match="expected a string"):
         stub.transactions.coordinator_of(name)  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="a text is wanted"):
+    with pytest.raises(TypeError, match="expected a string"):
         stub.transactions.wait(name, state="Empty", timeout=0.01)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
     ("wrong", "says"),
     [
-        (lambda stub: stub.transactions.abort(7), "7 cannot be aborted: a transactional id is wanted"),
+        (lambda stub: stub.transactions.abort(7), "7 cannot be aborted: expected a transactional id"),
         (lambda stub: stub.transactions.wait("shop", state=("Empty", "Ongoing")), r"state=\('Empty', 'Ongoing'\)"),
-        (lambda stub: stub.transactions.hang(7), "topic=7 is refused: a text is wanted"),
-        (lambda stub: stub.transactions.hang("orders", "0"), "partition='0' is refused: a whole number is wanted"),
-        (lambda stub: stub.transactions.hang("orders", 0, "text"), "value='text' is refused: bytes are wanted"),
+        (lambda stub: stub.transactions.hang(7), "topic=7 is refused: expected a string"),
+        (lambda stub: stub.transactions.hang("orders", "0"), "partition='0' is refused: expected a whole number"),
+        (lambda stub: stub.transactions.hang("orders", 0, "text"), "value='text' is refused: expected bytes"),
     ],
 )
 def test_what_is_of_the_wrong_type(stub: KafkaStub, wrong: Callable[[KafkaStub], object], says: str) -> None:

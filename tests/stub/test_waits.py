@@ -97,7 +97,7 @@ def test_what_comes_again_and_again_is_told(stub: KafkaStub):
 def test_an_api_that_there_is_not_is_refused(stub: KafkaStub):
     with pytest.raises(ValueError, match="is OffsetCommit meant"):
         stub.wait_quiet(ignoring=["OffsetComit"])
-    with pytest.raises(ValueError, match="names of APIs are wanted"):
+    with pytest.raises(ValueError, match="expected names of APIs"):
         stub.wait_quiet(ignoring="Fetch")
     with pytest.raises(ValueError, match="seconds=-1"):
         stub.wait_quiet(-1)

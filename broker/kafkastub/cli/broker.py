@@ -77,7 +77,7 @@ def ended_as_by_ctrl_c() -> Iterator[None]:
 def positive(text: str) -> int:
     """A whole number of at least 1, as an argument."""
     if not (text.isascii() and text.isdigit()) or not 0 < int(text) < 1 << 31:
-        raise argparse.ArgumentTypeError(f"{text!r} is no whole number of at least 1")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
     return int(text)
 
 

@@ -81,7 +81,7 @@ def _run(arguments: argparse.Namespace) -> int:
     paths = [Path(name) for name in arguments.report]
     for path in paths:
         if path.suffix not in reports.FORMS:
-            return refuse(f"--report {path}: a file name that ends with {', '.join(reports.FORMS)} is wanted")
+            return refuse(f"--report {path}: expected a file name that ends with {', '.join(reports.FORMS)}")
         if not path.parent.is_dir():
             return refuse(f"--report {path}: there is no folder {path.parent}")
     try:

@@ -85,7 +85,7 @@ def refuse_without_another_broker(arguments: argparse.Namespace) -> None:
         ("no_shrink", False),
     ):  # fmt: skip
         if getattr(arguments, name) != default:
-            raise ValueError(f"--{name.replace('_', '-')} is for comparing two brokers: --against HOST:PORT is wanted")
+            raise ValueError(f"--{name.replace('_', '-')} is only for comparing two brokers: add --against HOST:PORT")
 
 
 def run(arguments: argparse.Namespace, paths: list[Path]) -> int:
@@ -101,7 +101,7 @@ def run(arguments: argparse.Namespace, paths: list[Path]) -> int:
         if getattr(arguments, option, None):
             raise ValueError(f"{'-k' if option == 'k' else f'--{option}'} is for the suite; leave it out")
     if arguments.against == arguments.bootstrap_servers:
-        raise ValueError(f"--against {arguments.against} is the broker under test; another one is wanted")
+        raise ValueError(f"--against {arguments.against} is the broker under test; give another broker")
     ignore = ignorable(arguments.ignore) if arguments.ignore else frozenset()
     folder = Path(arguments.save) if arguments.save else None
     if folder is not None:
@@ -136,7 +136,7 @@ def _loaded(path: Path) -> Scenario:
     except OSError as error:
         raise ValueError(f"--scenario {path} cannot be read: {error.strerror}") from None
     except (AttributeError, KeyError, RecursionError, TypeError, ValueError):
-        raise ValueError(f"--scenario {path} is no scenario that --save wrote") from None
+        raise ValueError(f"--scenario {path} is not a scenario that --save wrote") from None
 
 
 def _compared(

@@ -40,7 +40,7 @@ class Control:
         except ValueError:
             port = -1
         if parts.scheme != "http" or not parts.hostname or port < 0 or parts.path not in ("", "/"):
-            raise ValueError(f"--control {url!r} is no address: http://HOST:PORT is wanted")
+            raise ValueError(f"--control {url!r} is not an address: expected http://HOST:PORT")
         self.url = url
         self._address = parts.hostname, port
         self._timeout = timeout
@@ -139,7 +139,7 @@ def seconds(text: str) -> float:
     except ValueError:
         number = 0
     if not 0 < number <= 86400:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds above 0 and up to 86400")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds above 0 and up to 86400")
     return number
 
 

@@ -90,7 +90,7 @@ def _of_fields(pairs: list[str]) -> dict[str, Any]:
     for pair in pairs:
         name, equals, text = pair.partition("=")
         if not equals or not name:
-            raise ValueError(f"{pair!r} is no field of a rule: FIELD=VALUE is wanted")
+            raise ValueError(f"{pair!r} is not a field of a rule: expected FIELD=VALUE")
         if name in rule:
             raise ValueError(f"{name} is given twice")
         rule[name] = _value(name, text)

@@ -245,7 +245,7 @@ def _plans_in(path: Path, only: str | None) -> dict[str, Plan]:
             plans.setdefault(group_id, {})[name, int(index)] = int(offset)
         except ValueError:
             wanted = "topic,partition,offset" if only else "group,topic,partition,offset"
-            raise UsageError(f"{path}, line {number}: {','.join(cells)!r} is no {wanted}") from None
+            raise UsageError(f"{path}, line {number}: {','.join(cells)!r} is not {wanted}") from None
     return plans
 
 
@@ -269,7 +269,7 @@ def show(arguments: argparse.Namespace, plans: Mapping[str, Plan], widths: Seque
 def _long(text: str) -> int:
     """A 64 bit number, as an argument."""
     if not re.fullmatch(r"[-+]?\d{1,19}", text, re.ASCII) or not -(1 << 63) <= int(text) < 1 << 63:
-        raise argparse.ArgumentTypeError(f"{text!r} is no whole number of 64 bits")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of 64 bits")
     return int(text)
 
 
@@ -279,7 +279,7 @@ def _duration(text: str) -> int:
     parts: dict[str, Any] = match.groupdict() if match else {}
     given = [name for name in ("days", "hours", "minutes", "seconds") if parts.get(name)]
     if not given or (parts["time"] and len(parts["time"]) == 1):
-        raise argparse.ArgumentTypeError(f"{text!r} is no duration such as P7D, PT1H30M or P1DT0.5S")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a duration such as P7D, PT1H30M or P1DT0.5S")
     try:
         length = timedelta(**{name: float(parts[name].replace(",", ".")) for name in given})
     except OverflowError:

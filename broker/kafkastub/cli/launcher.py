@@ -61,7 +61,7 @@ def add_to(commands: Commands) -> None:
 
 def _most(text: str) -> int:
     if not is_number(text) or not 1 <= int(text) <= _MOST:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of stubs: 1 to {_MOST} is allowed")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of stubs: 1 to {_MOST} is allowed")
     return int(text)
 
 

@@ -59,6 +59,6 @@ def date_time(text: str) -> int:
     except ValueError:
         moment = None
     if moment is None or "T" not in text:
-        raise argparse.ArgumentTypeError(f"{text!r} is no time such as 2026-01-31T13:00:00.000, with or without a zone")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a time such as 2026-01-31T13:00:00.000; a zone may follow")
     aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     return (aware - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(milliseconds=1)

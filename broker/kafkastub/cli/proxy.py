@@ -117,7 +117,7 @@ def _size(text: str) -> int:
     found = re.fullmatch(r"([0-9]{1,15})([KMGT]?)", text.upper().removesuffix("B").removesuffix("I"))
     size = int(found[1]) * _UNITS[found[2]] if found else 0
     if size < 1 << 20:
-        raise argparse.ArgumentTypeError(f"{text!r} is no size: 1M and more is wanted, as 500M or 20G")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a size: expected 1M and more, for example 500M or 20G")
     return size
 
 
@@ -158,7 +158,7 @@ def _pair(text: str) -> tuple[str, str]:
     said, equals, found = text.partition("=")
     if not equals:
         raise ValueError(
-            f"--reach {text!r} is refused: HOST:PORT=HOST:PORT is wanted, for example kafka:9092=localhost:9092"
+            f"--reach {text!r} is refused: expected HOST:PORT=HOST:PORT, for example kafka:9092=localhost:9092"
         )
     return said, found
 
@@ -169,7 +169,7 @@ def _config(pairs: list[str]) -> dict[str, object]:
     for pair in pairs:
         key, equals, value = pair.partition("=")
         if not equals or not key.strip().startswith(("ssl.", "listener.name.", "kafkastub.tls.")):
-            raise ValueError(f"{pair.partition(' ')[0]!r} is no configuration of a proxy: ssl.…=VALUE is wanted")
+            raise ValueError(f"{pair.partition(' ')[0]!r} is not a configuration of a proxy: expected ssl.…=VALUE")
         found[key.strip()] = value.strip()
     return found
 

@@ -114,7 +114,7 @@ def add_to(commands: Commands) -> None:
 
 def _nodes(text: str) -> int:
     if not is_number(text) or not 1 <= int(text) <= 100:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of nodes: 1 to 100 is allowed")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of nodes: 1 to 100 is allowed")
     return int(text)
 
 
@@ -350,7 +350,7 @@ def overrides(arguments: argparse.Namespace) -> dict[str, object]:
         key, equals, value = pair.partition("=")
         if not equals or not key.strip():
             # What follows the name may be a password.
-            raise ValueError(f"{pair.partition(' ')[0]!r} is no configuration: KEY=VALUE is wanted")
+            raise ValueError(f"{pair.partition(' ')[0]!r} is not a configuration: expected KEY=VALUE")
         found[key.strip()] = value.strip()
     if arguments.as_version is not None:
         found["kafkastub.as.version"] = arguments.as_version
@@ -370,5 +370,5 @@ def named_topics(texts: list[str]) -> dict[str, int]:
 def _topic(text: str) -> tuple[str, int]:
     name, colon, partitions = text.rpartition(":")
     if not colon or not name or not is_number(partitions) or int(partitions) < 1:
-        raise ValueError(f"--topic {text!r}: NAME:PARTITIONS is wanted, with at least one partition")
+        raise ValueError(f"--topic {text!r}: expected NAME:PARTITIONS, with at least one partition")
     return name, int(partitions)

@@ -109,7 +109,7 @@ def is_number(text: str) -> bool:
 
 def port(text: str) -> int:
     if not is_number(text) or int(text) > 65535:
-        raise argparse.ArgumentTypeError(f"{text!r} is no port: 0 to 65535 is allowed")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a port: 0 to 65535 is allowed")
     return int(text)
 
 
@@ -117,7 +117,7 @@ def entries(text: str) -> int:
     from kafkastub.journal.ring import MOST_ENTRIES
 
     if not is_number(text) or not 1 <= int(text) <= MOST_ENTRIES:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of entries: 1 to {MOST_ENTRIES} is allowed")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of entries: 1 to {MOST_ENTRIES} is allowed")
     return int(text)
 
 
@@ -133,7 +133,7 @@ def host_names(text: str) -> tuple[str, ...]:
     try:
         return names([name.strip() for name in text.split(",")], "")
     except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r}: NAME is wanted, several with commas, or * for any") from None
+        raise argparse.ArgumentTypeError(f"{text!r}: expected NAME, several with commas, or * for any") from None
 
 
 def ring_of(arguments: argparse.Namespace) -> Ring:
@@ -176,7 +176,7 @@ def seed_and_level(text: str) -> tuple[int, int]:
 
     seed, colon, level = text.partition(":")
     if not seed.isascii() or not seed.isdigit() or (colon and not (level.isascii() and level.isdigit())):
-        raise argparse.ArgumentTypeError(f"{text!r} is refused: a seed is wanted, or SEED:LEVEL")
+        raise argparse.ArgumentTypeError(f"{text!r} is refused: expected a seed, or SEED:LEVEL")
     try:
         chaos = Chaos(int(seed), int(level or 1))
     except FaultError as error:

@@ -67,7 +67,7 @@ def _restore(arguments: argparse.Namespace, control: Control) -> int:
     if what in kept:
         return _show(arguments, control.ask("POST", _path(what, "/restore")), "Restored {id}.")
     if not Path(what).is_file():
-        raise ValueError(f"{what!r} is no snapshot that is kept ({', '.join(kept) or 'none is'}), and no file")
+        raise ValueError(f"{what!r} is neither a snapshot that is kept ({', '.join(kept) or 'none is'}) nor a file")
     name = _free(kept)
     try:
         with Path(what).open("rb") as file:

@@ -143,7 +143,7 @@ def _found(arguments: argparse.Namespace, client: Client, if_exists: bool = True
     try:
         pattern = re.compile(text.strip("\"'"))
     except re.error as error:
-        raise UsageError(f"--topic {arguments.topic!r} is no regular expression: {error}") from None
+        raise UsageError(f"--topic {arguments.topic!r} is not a regular expression: {error}") from None
     chosen = [name for name in known if pattern.fullmatch(name)]
     if not chosen and arguments.topic and not if_exists:
         raise _Refused(f"Topic '{arguments.topic}' does not exist as expected")
@@ -345,7 +345,7 @@ def _assignment(text: str) -> list[list[int]]:
     for part in text.split(","):
         numbers = [number.strip() for number in part.split(":")]
         if not all(number.isascii() and number.isdigit() for number in numbers):
-            raise argparse.ArgumentTypeError(f"{text!r} is no list of brokers such as 1:2,2:3")
+            raise argparse.ArgumentTypeError(f"{text!r} is not a list of brokers such as 1:2,2:3")
         rows.append([int(number) for number in numbers])
         if len(set(rows[-1])) < len(numbers):
             raise argparse.ArgumentTypeError(f"{text!r} names a broker twice for one partition")

@@ -103,7 +103,7 @@ def _add_abort(actions: Commands) -> None:
 
 def _index(text: str) -> int:
     if not (text.isascii() and text.isdigit()) or int(text) >= 1 << 31:
-        raise argparse.ArgumentTypeError(f"{text!r} is no partition: a whole number from 0 on is wanted")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a partition: expected a whole number, 0 or more")
     return int(text)
 
 

@@ -220,8 +220,8 @@ def _named_places(text: str, kind: str, form: str, example: str) -> tuple[str, l
     for place in filter(None, places.split(",")):
         first, colon, index = place.rpartition(":")
         if not colon or not index.isascii() or not index.isdigit():
-            raise argparse.ArgumentTypeError(f"{place!r} is no {kind}: {form} is wanted, {example}")
+            raise argparse.ArgumentTypeError(f"{place!r} is not a {kind}: expected {form}, for example {example}")
         found.append((first, int(index)))
     if not sign or not name:
-        raise argparse.ArgumentTypeError(f"{text!r} names no member: MEMBER={form},… is wanted, one={example}")
+        raise argparse.ArgumentTypeError(f"{text!r} names no member: expected MEMBER={form},…, such as one={example}")
     return name, found

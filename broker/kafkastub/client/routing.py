@@ -69,7 +69,7 @@ class Client:
         texts = bootstrap.split(",") if isinstance(bootstrap, str) else list(bootstrap)
         self.bootstrap = [_address(text.strip()) for text in texts if text.strip()]
         if not self.bootstrap:
-            raise ValueError("no bootstrap server: HOST:PORT is wanted, for example localhost:9092")
+            raise ValueError("no bootstrap server: expected HOST:PORT, for example localhost:9092")
         self.timeout = timeout
         self._client_id = client_id
         self._connector = connector
@@ -269,7 +269,7 @@ def _nodes(metadata: Any) -> list[Node]:
 def _address(text: str) -> tuple[str, int]:
     host, colon, port = text.rpartition(":")
     if not (colon and host and port.isascii() and port.isdigit()) or not 0 < int(port) < 65536:
-        raise ValueError(f"{text!r} is no bootstrap server: HOST:PORT is wanted, for example localhost:9092")
+        raise ValueError(f"{text!r} is not a bootstrap server: expected HOST:PORT, for example localhost:9092")
     return host.strip("[]"), int(port)
 
 

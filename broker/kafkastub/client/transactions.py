@@ -114,7 +114,7 @@ def list_transactions(
                 raise Unsupported(f"broker {node.id} cannot filter transactions by {what}")
         answer = client.ask_patiently(request, node)
         if answer.error_code == ErrorCode.INVALID_REGULAR_EXPRESSION:
-            raise BrokerError(answer.error_code, f"the pattern {pattern!r} is no regular expression of RE2")
+            raise BrokerError(answer.error_code, f"the pattern {pattern!r} is not a regular expression of RE2")
         if answer.error_code:
             reason = f"ListTransactions request sent to broker {node.id} failed with an unexpected exception"
             raise BrokerError(answer.error_code, reason)

@@ -21,11 +21,11 @@ _LONGEST: Final = 100
 def milliseconds(text: str) -> int:
     """A duration in whole milliseconds. Raises ValueError with one sentence."""
     if len(text) > _LONGEST or not _WHOLE.fullmatch(text.strip()):
-        raise ValueError(f"{text[:_LONGEST]!r} is no duration: write it like 7d, 90m, 1h30m or 250ms")
+        raise ValueError(f"{text[:_LONGEST]!r} is not a duration: write it like 7d, 90m, 1h30m or 250ms")
     found = [(float(number), unit) for number, unit in _PART.findall(text)]
     units = [unit for _, unit in found]
     if units != [unit for unit in UNITS if unit in units]:
-        raise ValueError(f"{text!r} is no duration: longer units come first, each of them once, as in 1h30m")
+        raise ValueError(f"{text!r} is not a duration: longer units come first, each of them once, as in 1h30m")
     return round(sum(number * UNITS[unit] for number, unit in found))
 
 

@@ -46,7 +46,7 @@ def topics_of(environment: Mapping[str, str]) -> list[str]:
     for text in filter(None, (part.strip() for part in environment.get(CREATE_TOPICS, "").split(","))):
         name, *numbers = text.split(":")
         if not name or not 1 <= len(numbers) <= 2 or not all(n.isascii() and n.isdigit() for n in numbers):
-            raise ValueError(f"{CREATE_TOPICS}: {text!r} is no topic: NAME:PARTITIONS is wanted, several with commas")
+            raise ValueError(f"{CREATE_TOPICS}: {text!r} is not a topic: expected NAME:PARTITIONS, several with commas")
         found.append(f"{name}:{numbers[0]}")
     return found
 

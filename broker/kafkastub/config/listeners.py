@@ -104,7 +104,7 @@ def configured_listeners(config: BrokerConfig, advertised: str | None = None) ->
     found = _parse(LISTENERS, config[LISTENERS], protocols)
     for name in controllers.intersection(found):
         if "controller" not in config["process.roles"]:
-            _refuse(LISTENERS, config, f"{name} is named in controller.listener.names, and this is no controller")
+            _refuse(LISTENERS, config, f"{name} is named in controller.listener.names, and this is not a controller")
     served = tuple(listener for name, listener in found.items() if name not in controllers)
     if not served:
         _refuse(LISTENERS, config, "it names a listener for controllers only, and the stub has none")
@@ -161,7 +161,7 @@ def parse_address(text: str) -> Address:
     """`HOST:PORT` or `[HOST]:PORT`. Raises ConfigError with one sentence."""
     host, colon, port = text.rpartition(":")
     if not (colon and host and port.isascii() and port.isdigit()) or int(port) > 65535:
-        raise ConfigError(f"{text!r} is no address: HOST:PORT is wanted, for example localhost:9092")
+        raise ConfigError(f"{text!r} is not an address: expected HOST:PORT, for example localhost:9092")
     return Address(host.strip("[]"), int(port))
 
 
@@ -172,9 +172,9 @@ def _protocols(config: BrokerConfig) -> dict[str, str]:
     for entry in filter(None, (entry.strip() for entry in text.split(","))):
         name, colon, protocol = (part.strip() for part in entry.rpartition(":"))
         if not colon:
-            _refuse(PROTOCOL_MAP, config, f"NAME:PROTOCOL is wanted, not {entry}")
+            _refuse(PROTOCOL_MAP, config, f"expected NAME:PROTOCOL, not {entry}")
         if protocol.upper() not in _PROTOCOLS:
-            _refuse(PROTOCOL_MAP, config, f"{protocol} is no security protocol: there are {', '.join(_PROTOCOLS)}")
+            _refuse(PROTOCOL_MAP, config, f"{protocol} is not a security protocol: there are {', '.join(_PROTOCOLS)}")
         result[name.upper()] = protocol.upper()
     for name in config["controller.listener.names"] or ():
         result.setdefault(name.upper(), PLAINTEXT)
@@ -195,10 +195,10 @@ def _parse(
     for entry in entries:
         match = _ENDPOINT.fullmatch(entry)
         if match is None:
-            refuse(f"{entry} is no listener, NAME://HOST:PORT is wanted, for example PLAINTEXT://localhost:9092")
+            refuse(f"{entry} is not a listener: expected NAME://HOST:PORT, for example PLAINTEXT://localhost:9092")
         name, host, port = match[1].upper(), match[2], whole(match[3])
         if port is None or not 0 <= port <= 65535:
-            refuse(f"{match[3]} is no port, 0 to 65535 is allowed")
+            refuse(f"{match[3]} is not a port, 0 to 65535 is allowed")
         if name in found:
             refuse(f"each listener must have a different name, and {name} is there twice")
         protocol = protocols.get(name)
@@ -281,7 +281,7 @@ def _check_users(config: BrokerConfig, served: Iterable[Listener]) -> None:
     """Raises ConfigError where there are users and no listener asks who comes in: somebody believes to be protected."""
     if config[USERS] and not any(one.protocol.startswith("SASL_") for one in served):
         raise ConfigError(
-            f"{USERS} is refused: no listener asks who comes in; give one the protocol SASL_PLAINTEXT or SASL_SSL, "
+            f"{USERS} is refused: no listener authenticates clients; give one the protocol SASL_PLAINTEXT or SASL_SSL, "
             f"for example {LISTENERS}=SASL_PLAINTEXT://127.0.0.1:9092"
         )
 
@@ -295,8 +295,8 @@ def check_room(nodes: Iterable[Listeners]) -> None:
                 mine = f"{one.name} of node {number}"
                 if where != mine:
                     raise ConfigError(
-                        f"port {one.port} is wanted by {where} and by {mine}: the nodes take ports in a row, so leave "
-                        "room between the listeners, or give them port 0"
+                        f"port {one.port} is wanted by {where} and by {mine}: the nodes take consecutive ports, so "
+                        "leave room between the listeners, or give them port 0"
                     )
 
 

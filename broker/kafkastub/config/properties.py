@@ -89,7 +89,7 @@ def _unescape(text: str) -> str:
         if char == "u":
             digits = text[index : index + 4]
             if len(digits) < 4 or any(digit not in "0123456789abcdefABCDEF" for digit in digits):
-                raise ConfigError(f"\\u{digits} is no escape, four hexadecimal digits are expected after \\u")
+                raise ConfigError(f"\\u{digits} is not an escape, four hexadecimal digits are expected after \\u")
             result.append(chr(int(digits, 16)))
             index += 4
         else:

@@ -53,10 +53,10 @@ from kafkastub.control.routes import (
 from kafkastub.version import __version__
 from kafkawire.errors import KafkaError
 
-_ABOUT: Final = """A Kafka broker for tests, held from outside: clock, faults, journal, topics, groups, transactions …
+_ABOUT: Final = """Controls a Kafka broker for tests: clock, faults, journal, topics, groups, transactions and more.
 
-Whatever goes wrong is told as `{"error": "one sentence"}`. Each call happens between two requests of Kafka's clients;
-when it has returned, they see all that follows from it. docs/control.md is the guide."""
+An error is returned as `{"error": "one sentence"}`. Each call happens between two requests of Kafka's clients. When it
+has returned, they see its effects. docs/control.md is the guide."""
 
 
 class Error(BaseModel):

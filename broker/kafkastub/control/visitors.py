@@ -40,7 +40,7 @@ _ONCE: Final = (b"host", b"origin", b"sec-fetch-site", b"sec-fetch-mode", b"auth
 def read_headers(scope: Mapping[str, Any]) -> dict[bytes, bytes]:
     """A request's headers. Raises Problem where they, or its target, do not say who is asked."""
     if not scope["path"].startswith("/"):
-        raise Problem(400, "the target of a request is a path that begins with /: this is no proxy")
+        raise Problem(400, "the target of a request is a path that begins with /: this is not a proxy")
     given: list[tuple[bytes, bytes]] = scope["headers"]
     headers = dict(given)
     if len(headers) < len(given):

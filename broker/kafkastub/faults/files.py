@@ -46,7 +46,7 @@ def load_rules(path: Path) -> list[FaultRule]:
     if found is None:
         return []
     if not isinstance(found, list):
-        raise FaultError(f"{path}: a list of rules is wanted, each beginning with a dash")
+        raise FaultError(f"{path}: expected a list of rules, each beginning with a dash")
     rules = []
     for number, each in enumerate(found, 1):
         try:

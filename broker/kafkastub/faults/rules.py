@@ -95,7 +95,7 @@ class FaultRule:
         """Return the rule from the result of `to_dict`. Raises FaultError."""
         cls.check_size(given)
         if not isinstance(given, Mapping):
-            raise FaultError(f'{given!r} is no fault rule: a mapping is wanted, for example {{"api": "Fetch"}}')
+            raise FaultError(f'{given!r} is not a fault rule: expected a mapping, for example {{"api": "Fetch"}}')
         known = [field.name for field in fields(cls)]
         for name in given:
             if name not in known:
@@ -107,7 +107,7 @@ class FaultRule:
         """Raise FaultError for values that are too large for any rule, before they are formatted."""
         if _many(given):
             most = f"{_MOST_VALUES} values, or {_MOST_CHARACTERS} characters"
-            raise FaultError(f"this is no fault rule: it has more than {most}")
+            raise FaultError(f"this is not a fault rule: it has more than {most}")
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields that are set, as values that JSON and YAML can represent."""
@@ -145,7 +145,7 @@ class FaultRule:
         except ValueError:
             low, high = 1, 0
         if not 0 <= low <= high:
-            raise FaultError(f'versions={self.versions!r} is refused: a version is wanted, or "FIRST-LAST"')
+            raise FaultError(f'versions={self.versions!r} is refused: expected a version, or "FIRST-LAST"')
         return low, high
 
     @property
@@ -159,7 +159,7 @@ class FaultRule:
             hint = _instead(str(self.error).upper(), [code.name for code in ErrorCode])
             raise FaultError(f"error={self.error!r}: Kafka has no such error{hint}") from None
         if code is ErrorCode.NONE:
-            raise FaultError("error='NONE' is no fault: leave error out")
+            raise FaultError("error='NONE' is not a fault: leave error out")
         return code
 
     @property
@@ -170,14 +170,14 @@ class FaultRule:
             return None
         if isinstance(until, int | float):
             if not 0 < until < 1e11:
-                raise FaultError(f"until={until} is refused: more than 0 seconds of broker time are wanted")
+                raise FaultError(f"until={until} is refused: expected more than 0 seconds of broker time")
             return round(until * 1000), True
         try:
             moment = datetime.fromisoformat(until) if isinstance(until, str) else until
         except ValueError:
             moment = None
         if not isinstance(moment, datetime) or moment.tzinfo is None:
-            raise FaultError(f"until={until!r} is refused: seconds are wanted, or a time with its zone")
+            raise FaultError(f"until={until!r} is refused: expected seconds, or a time with its zone")
         return round(moment.timestamp() * 1000), False
 
 
@@ -239,13 +239,13 @@ def _check_types(rule: FaultRule) -> None:
         if value is None:
             continue
         if not isinstance(value, int) or isinstance(value, bool):
-            raise FaultError(f"{name}={value!r} is refused: a whole number is wanted")
+            raise FaultError(f"{name}={value!r} is refused: expected a whole number")
         if not least <= value <= 0x7FFFFFFF:
             raise FaultError(f"{name}={value} is refused: {least} to {0x7FFFFFFF} is allowed")
     for name in _TEXTS:
         value = getattr(rule, name)
         if value is not None and not isinstance(value, str):
-            raise FaultError(f"{name}={value!r} is refused: a text is wanted")
+            raise FaultError(f"{name}={value!r} is refused: expected a string")
     several = (rule.api,) if isinstance(rule.api, str | int) or rule.api is None else rule.api
     _wanted(several, (list, tuple), "api", "a name, a key, or several of them")
     for each in several:
@@ -255,23 +255,23 @@ def _check_types(rule: FaultRule) -> None:
     _wanted(rule.seed, (int,), "seed", "a whole number")
     _wanted(rule.share, (int, float, type(None)), "share", "a number above 0 and up to 1")
     if rule.share is not None and not 0 < rule.share <= 1:
-        raise FaultError(f"share={rule.share!r} is refused: a number above 0 and up to 1 is wanted")
+        raise FaultError(f"share={rule.share!r} is refused: expected a number above 0 and up to 1")
     if isinstance(rule.until, bool):
-        raise FaultError(f"until={rule.until!r} is refused: seconds are wanted, or a time with its zone")
+        raise FaultError(f"until={rule.until!r} is refused: expected seconds, or a time with its zone")
 
 
 def _wanted(value: object, types: tuple[type, ...], name: str, what: str) -> None:
     if not isinstance(value, types) or isinstance(value, bool):
-        raise FaultError(f"{name}={value!r} is refused: {what} is wanted")
+        raise FaultError(f"{name}={value!r} is refused: expected {what}")
 
 
 def _check_actions(rule: FaultRule) -> None:
     if rule.drop is not None and rule.drop not in SIDES:
-        raise FaultError(f'drop={rule.drop!r} is refused: "before" or "after" the work is wanted')
+        raise FaultError(f'drop={rule.drop!r} is refused: expected "before" or "after" the work')
     if rule.hold is not None and rule.hold not in SIDES:
-        raise FaultError(f'hold={rule.hold!r} is refused: "before" or "after" the work is wanted')
+        raise FaultError(f'hold={rule.hold!r} is refused: expected "before" or "after" the work')
     if rule.silent not in (True, False, *SIDES):
-        raise FaultError(f'silent={rule.silent!r} is refused: True, "before" or "after" is wanted')
+        raise FaultError(f'silent={rule.silent!r} is refused: expected True, "before" or "after"')
     endings = {"error": rule.error is not None, "drop": rule.drop is not None, "cut": rule.cut is not None}
     endings["silent"] = bool(rule.silent)
     said = [name for name, given in endings.items() if given]

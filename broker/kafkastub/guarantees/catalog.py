@@ -249,7 +249,7 @@ def chosen(names: Iterable[str]) -> frozenset[str]:
     found = set()
     for name in names:
         if not isinstance(name, str):
-            raise ValueError(f"check={name!r} is refused: the name of a guarantee is wanted, as 'skipped'")
+            raise ValueError(f"check={name!r} is refused: expected the name of a guarantee, for example 'skipped'")
         known = name.strip().replace(" ", "_").replace("-", "_")
         if known not in CATALOG:
             near = get_close_matches(known, CATALOG, 1)

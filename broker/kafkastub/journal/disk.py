@@ -141,7 +141,7 @@ def read_rows(directory: str | os.PathLike[str]) -> Iterator[dict[str, Any]]:
                     found = _entry(text)
                 except (ValueError, RecursionError, KeyError) as error:
                     why = f"it has no {error}" if isinstance(error, KeyError) else error
-                    raise JournalDirError(f"{path}, line {number}, is no entry of a journal: {why}") from None
+                    raise JournalDirError(f"{path}, line {number}, is not an entry of a journal: {why}") from None
                 rows[found["sequence"]] = found
     for sequence in sorted(rows):
         yield rows[sequence]
@@ -151,27 +151,27 @@ def _entry(text: bytes) -> dict[str, Any]:
     """Raises ValueError, RecursionError, KeyError."""
     found: Any = json.loads(text)
     if not isinstance(found, dict):
-        raise ValueError("it is no object")
+        raise ValueError("it is not an object")
     for name, (kind, least, most) in _NUMBERS.items():
         value = found[name]
         if type(value) is not kind or not least <= value <= most:
-            raise ValueError(f"its {name} is no whole number from {least} to {most}")
+            raise ValueError(f"its {name} is not a whole number from {least} to {most}")
     for name in _TEXTS:
         if not isinstance(found[name], str):
-            raise ValueError(f"its {name} is no text")
+            raise ValueError(f"its {name} is not a string")
     for name in ("broker_time", "wall_time"):
         moment = datetime.fromisoformat(found[name])
         if moment.tzinfo is None or not _FIRST < moment.year < _LAST:
-            raise ValueError(f"its {name} is no time with a zone")
+            raise ValueError(f"its {name} is not a time with a zone")
     took = found["duration_us"]
     if took is not None and (type(took) is not int or not 0 <= took <= _LONGEST_US):
-        raise ValueError("its duration_us is no length of time")
+        raise ValueError("its duration_us is not a length of time")
     if not isinstance(found["groups"], list) or not all(isinstance(one, str) for one in found["groups"]):
         raise ValueError("its groups are no list of names")
     for name in ("request", "response"):
         frame = found[name]
         if frame is not None and not isinstance(frame, str):
-            raise ValueError(f"its {name} is no frame")
+            raise ValueError(f"its {name} is not a frame")
         found[name] = None if frame is None else base64.b64decode(frame)
     if found["request"] is None:
         raise ValueError("it has no request")

@@ -183,7 +183,7 @@ class Journal:
     def _never_quiet(self, seconds: float, timeout: float, last: list[int]) -> str:
         said = f"it was not quiet for {seconds:g} s within {timeout:g} s"
         if not last:
-            return f"{said}: more time is wanted than there is"
+            return f"{said}: expected less time"
         found = self._call(lambda: [one for one in self._numbered(last[0]) if one[0] == last[0]])
         return f"{said}; the last request was:\n" + "\n".join(f"  {self._entry(*one)}" for one in found)
 
@@ -240,11 +240,11 @@ def matcher(wanted: dict[str, Any]) -> Callable[[Entry], bool]:
 def _check_kind(name: str, value: Any) -> None:
     """What is compared and is of another kind would match nothing, and a test that wants nothing would pass."""
     if (name in _TEXTS or (name in _TEXTS_OR_NONE and value is not None)) and not isinstance(value, str):
-        raise ValueError(f"{name}={value!r} is refused: a text is wanted")
+        raise ValueError(f"{name}={value!r} is refused: expected a string")
     if name == "producer_id" and (not isinstance(value, int) or isinstance(value, bool)):
-        raise ValueError(f"{name}={value!r} is refused: a whole number is wanted")
+        raise ValueError(f"{name}={value!r} is refused: expected a whole number")
     if name == "since" and not (value.tzinfo if isinstance(value, datetime) else isinstance(value, int)):
-        raise ValueError(f"{name}={value!r} is refused: a sequence number is wanted, or a datetime with its zone")
+        raise ValueError(f"{name}={value!r} is refused: expected a sequence number, or a datetime with its zone")
 
 
 def _test(name: str, value: Any) -> Callable[[Entry], bool]:

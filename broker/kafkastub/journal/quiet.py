@@ -21,7 +21,7 @@ _key = struct.Struct(">h").unpack_from
 def ignored_keys(names: Collection[str]) -> frozenset[int]:
     """Their numbers. Raises ValueError for an API that there is not."""
     if isinstance(names, str):
-        raise ValueError(f"ignoring={names!r} is refused: names of APIs are wanted, [{names!r}]")
+        raise ValueError(f"ignoring={names!r} is refused: expected names of APIs, [{names!r}]")
     return frozenset(map(api_key, names))
 
 
@@ -29,7 +29,7 @@ def check_quiet(seconds: object, timeout: object) -> None:
     """Raises ValueError, with one sentence."""
     for name, value in (("seconds", seconds), ("timeout", timeout)):
         if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value <= 86400:
-            raise ValueError(f"{name}={value!r} is refused: seconds from 0 to 86400 are wanted")
+            raise ValueError(f"{name}={value!r} is refused: expected seconds from 0 to 86400")
 
 
 def counts(raw: Raw, ignored: Collection[int]) -> bool:

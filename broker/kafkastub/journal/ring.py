@@ -142,7 +142,7 @@ class Ring:
     def __init__(self, entries: int, bytes: int) -> None:
         """Raises ValueError for a limit below 1."""
         if entries < 1 or bytes < 1:
-            raise ValueError(f"a journal of {entries} entries and {bytes} bytes: at least 1 of each is wanted")
+            raise ValueError(f"a journal of {entries} entries and {bytes} bytes: expected at least 1 of each")
         self.most_entries = entries
         self.most_bytes = bytes
         self._many = entries // 8
@@ -169,7 +169,7 @@ class Ring:
     def of(cls, entries: int) -> Self:
         """With room for so many, and as many bytes for each as by default. Raises ValueError."""
         if type(entries) is not int or not 1 <= entries <= MOST_ENTRIES:
-            raise ValueError(f"{entries!r} is no number of entries of a journal: 1 to {MOST_ENTRIES} is allowed")
+            raise ValueError(f"{entries!r} is not a number of entries of a journal: 1 to {MOST_ENTRIES} is allowed")
         return cls(entries, max(DEFAULT_BYTES, entries * DEFAULT_BYTES // DEFAULT_ENTRIES))
 
     def __len__(self) -> int:

@@ -23,10 +23,10 @@ from kafkastub.version import __version__
 if TYPE_CHECKING:
     from kafkastub.server.broker import Broker
 
-_ABOUT: Final = """Stubs on request, for suites that have a stub a test: each is a broker with its control port.
+_ABOUT: Final = """Starts and stops stubs, for suites that use one stub per test. Each is a broker with a control port.
 
-Every request but that for /health needs the header `Authorization: Bearer TOKEN`, with the token of the ready line.
-Whatever goes wrong is told as `{"error": "one sentence"}`. docs/launcher.md is the guide."""
+Every request except GET /health needs the header `Authorization: Bearer TOKEN`, with the token of the ready line.
+An error is returned as `{"error": "one sentence"}`. docs/launcher.md is the guide."""
 
 
 class StubInfo(BaseModel):

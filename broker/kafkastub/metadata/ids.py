@@ -25,7 +25,7 @@ def uuid_bytes(text: str) -> bytes:
     """The sixteen bytes behind what Kafka prints. Raises ValueError."""
     uuid = base64.urlsafe_b64decode(f"{text}==")
     if len(uuid) != 16:
-        raise ValueError(f"{text!r} is no uuid")
+        raise ValueError(f"{text!r} is not a UUID")
     return uuid
 
 

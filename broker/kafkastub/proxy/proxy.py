@@ -192,16 +192,16 @@ class Proxy:
         if not self._tls_wanted:
             if self.upstream.shows_certificate:
                 raise ConfigError(
-                    "the proxy shows the cluster a certificate, by which everybody who comes would be known there: "
+                    "the proxy sends the cluster its certificate, which would identify every client there: "
                     "have clients show one here as well (--tls, and ssl.client.auth=required)"
                 )
             return lambda place: ClientSide(self, place)
         if self.upstream.shows_certificate and self.upstream.has_sasl:
-            raise ConfigError("a client certificate for a cluster with SASL is refused: who logs in is who he says")
+            raise ConfigError("a client certificate for a cluster with SASL is refused: the login identifies a client")
         if self.upstream.shows_certificate and self.config["ssl.client.auth"] != "required":
             raise ConfigError(
-                "the proxy shows the cluster a certificate, by which everybody who comes is known there: "
-                "ssl.client.auth=required is wanted here"
+                "the proxy sends the cluster its certificate, which would identify every client there: "
+                "set ssl.client.auth=required here"
             )
         from kafkastub.security.tls import Tls
         from kafkastub.server.tls import behind_tls
@@ -521,13 +521,13 @@ _UNDERSTOOD: Final = {int(key): RESPONSES[key][2] for key in naming.REWRITTEN}
 def addresses(given: str | Sequence[str]) -> list[tuple[str, int]]:
     """HOST:PORT texts, several with commas. Raises ValueError, TypeError."""
     if not isinstance(given, str) and not (isinstance(given, Sequence) and all(isinstance(one, str) for one in given)):
-        raise TypeError(f"{given!r} is no address: HOST:PORT is wanted, several with commas")
+        raise TypeError(f"{given!r} is not an address: expected HOST:PORT, several with commas")
     texts = given.split(",") if isinstance(given, str) else given
     found = []
     for text in texts:
         host, colon, port = text.strip().rpartition(":")
         if not (colon and host and port.isascii() and port.isdigit() and 0 < int(port) < 65536):
-            raise ValueError(f"{text.strip()!r} is no address: HOST:PORT is wanted, for example localhost:9092")
+            raise ValueError(f"{text.strip()!r} is not an address: expected HOST:PORT, for example localhost:9092")
         found.append((host.strip("[]"), int(port)))
     return found
 
@@ -536,6 +536,6 @@ def reach(given: Mapping[str, str] | None) -> dict[Address, Address]:
     """HOST:PORT by HOST:PORT. Raises ValueError, TypeError."""
     if given is not None and not isinstance(given, Mapping):
         raise TypeError(
-            f'reach={given!r} is refused: a mapping is wanted, for example {{"kafka:9092": "localhost:32768"}}'
+            f'reach={given!r} is refused: expected a mapping, for example {{"kafka:9092": "localhost:32768"}}'
         )
     return {addresses([said])[0]: addresses([found])[0] for said, found in (given or {}).items()}

@@ -75,7 +75,7 @@ class Seeded:
         else:
             raise pytest.UsageError(
                 f"kafka_stub_seed gives {seed!r:.100}: a function that fills the stub which it is given, "
-                "a Snapshot, or the path of a file of one is wanted"
+                "expected a Snapshot or the path of a snapshot file"
             )
 
     def begin(self, seed: Any) -> KafkaStub:

@@ -82,7 +82,7 @@ class Wanted:
             if "config" in said:
                 if not isinstance(said["config"], Mapping):
                     raise pytest.UsageError(
-                        f"@pytest.mark.kafka_stub(config={said['config']!r}): names with their values are wanted, "
+                        f"@pytest.mark.kafka_stub(config={said['config']!r}): expected names with their values, "
                         "{'group.max.size': 2}"
                     )
                 said["config"] = {**wanted.config, **said["config"]}
@@ -217,7 +217,7 @@ def real_cluster(config: pytest.Config) -> str | None:
         host, _, port = address.strip().rpartition(":")
         if not (host and port.isascii() and port.isdigit()):
             raise pytest.UsageError(
-                f"--kafka-stub-bootstrap or KAFKA_STUB_BOOTSTRAP: {given!r} is no address, HOST:PORT is wanted"
+                f"--kafka-stub-bootstrap or KAFKA_STUB_BOOTSTRAP: {given!r} is not an address: expected HOST:PORT"
             )
     return given or None
 
@@ -251,7 +251,7 @@ def journal_lines(config: pytest.Config) -> int:
     """Return the number of requests that a failure shows. Raises pytest.UsageError."""
     given = str(config.getini("kafka_stub_journal_lines")).strip()
     if not (given.isascii() and given.isdigit()):
-        raise pytest.UsageError(f"kafka_stub_journal_lines = {given}: a number of requests is wanted, 0 for none")
+        raise pytest.UsageError(f"kafka_stub_journal_lines = {given}: expected a number of requests, 0 for none")
     return int(given)
 
 
@@ -285,7 +285,7 @@ def wanted_by_options(config: pytest.Config) -> Wanted:
     try:
         retention = None if minutes is None else int(minutes)
     except ValueError:
-        raise pytest.UsageError(f"kafka_stub_retention_minutes = {minutes}: a number of minutes is wanted") from None
+        raise pytest.UsageError(f"kafka_stub_retention_minutes = {minutes}: expected a number of minutes") from None
     entries = [*config.getini("kafka_stub_config"), *config.getoption("--kafka-stub-config")]
     return Wanted(
         config=dict(map(_entry, entries)),
@@ -331,7 +331,7 @@ def troubles(config: pytest.Config, markers: Iterable[pytest.Mark]) -> list[Trou
     if given is not None:
         seed, colon, level = given.partition(":")
         if not seed.isdigit() or (colon and not level.isdigit()):
-            raise pytest.UsageError(f"--kafka-stub-chaos-seed {given}: a seed is wanted, or SEED:LEVEL")
+            raise pytest.UsageError(f"--kafka-stub-chaos-seed {given}: expected a seed, or SEED:LEVEL")
         return [Trouble(int(seed), int(level or 1))]
     wanted = Wanted().narrowed(markers)
     if wanted.chaos is None:
@@ -343,7 +343,7 @@ def troubles(config: pytest.Config, markers: Iterable[pytest.Mark]) -> list[Trou
         return [Trouble(acts=tuple(several))]
     if not several or not all(isinstance(seed, int) and not isinstance(seed, bool) and seed >= 0 for seed in several):
         raise pytest.UsageError(
-            f"@pytest.mark.kafka_stub(chaos={wanted.chaos!r}): a seed is wanted, or several: range(20); or a list of "
+            f"@pytest.mark.kafka_stub(chaos={wanted.chaos!r}): expected a seed, or several: range(20); or a list of "
             "ChaosAct, or a scenario's name"
         )
     return [Trouble(seed, wanted.chaos_level) for seed in several]
@@ -414,7 +414,7 @@ def _entry(text: str) -> tuple[str, str]:
     key, equals, value = text.partition("=")
     if not equals or not key.strip():
         # What follows the name may be a password.
-        raise pytest.UsageError(f"kafka_stub_config {text.partition(' ')[0]!r}: KEY=VALUE is wanted")
+        raise pytest.UsageError(f"kafka_stub_config {text.partition(' ')[0]!r}: expected KEY=VALUE")
     return key.strip(), value.strip()
 
 
@@ -424,7 +424,7 @@ def as_topics(topics: Any) -> Mapping[str, int]:
         return topics
     if not isinstance(topics, list | tuple | set | frozenset) or not all(isinstance(name, str) for name in topics):
         raise pytest.UsageError(
-            f"@pytest.mark.kafka_stub(topics={topics!r}): names with their partitions are wanted, {{'orders': 3}}, "
+            f"@pytest.mark.kafka_stub(topics={topics!r}): expected names with their partitions, {{'orders': 3}}, "
             "or a list of names"
         )
     return dict.fromkeys(topics, 1)

@@ -247,7 +247,7 @@ def _text(given: Any) -> str:
         return "true" if given else "false"
     if isinstance(given, int | float):
         return str(given)
-    raise _unprocessable(f"a text is wanted, not {type(given).__name__}")
+    raise _unprocessable(f"expected a string, not {type(given).__name__}")
 
 
 def _unprocessable(why: str) -> RegistryError:

@@ -111,7 +111,7 @@ def _validated(
     if critical or header.get("b64") is False or str(header.get("cty")).lower() in _NESTED:
         raise InvalidToken("its header asks for what is not known here")
     if kid is not None and not isinstance(kid, str):
-        raise InvalidToken("its kid is no text")
+        raise InvalidToken("its kid is not a string")
     key = _chosen(algorithm, kid, keys)
     if key is None or not _is_strong(algorithm, key):
         raise InvalidToken("its key is not in the file, or too short")
@@ -158,7 +158,7 @@ def _checked(claims: dict[str, Any], now: int, rules: Rules) -> Token:
         raise InvalidToken("it is not valid yet")
     for name in ("iss", "sub", "jti"):
         if not isinstance(claims.get(name), str | None):
-            raise InvalidToken(f"its claim {name} is no text")
+            raise InvalidToken(f"its claim {name} is not a string")
     if rules.issuer is not None and claims.get("iss") != rules.issuer:
         raise InvalidToken("its issuer is not the one that is expected")
     if rules.audiences or not rules.any_audience:
@@ -175,7 +175,7 @@ def _seconds(value: Any, name: str) -> int | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) < 1 << 63:
-        raise InvalidToken(f"its claim {name} is no time")
+        raise InvalidToken(f"its claim {name} is not a time")
     return int(value)
 
 
@@ -202,7 +202,7 @@ def _decoded(part: str) -> bytes:
     try:
         return base64.urlsafe_b64decode(plain + "=" * (-len(plain) % 4))
     except ValueError:
-        raise InvalidToken("it is no base64") from None
+        raise InvalidToken("it is not base64") from None
 
 
 _URL_SAFE: Final = str.maketrans("+/", "-_", "~")

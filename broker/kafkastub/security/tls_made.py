@@ -91,7 +91,7 @@ class Authority:
         try:
             name = x509.Name.from_rfc4514_string(subject, _NAMES)
         except (ValueError, TypeError):
-            raise ValueError(f"{subject!r} is no subject: something like CN=alice,OU=dev is wanted") from None
+            raise ValueError(f"{subject!r} is not a subject: expected something like CN=alice,OU=dev") from None
         return self._leaf(name, None, expired=expired)
 
     def _leaf(

@@ -117,7 +117,7 @@ def _parsed(text: str) -> _Rule | str | None:
     match = _PARSER.match(text)
     assert match is not None  # the last alternative matches everything
     if match.end() != len(text):
-        raise RuleError(f"{text} is no rule: DEFAULT or RULE:pattern/replacement/[LU] is wanted")
+        raise RuleError(f"{text} is not a rule: expected DEFAULT or RULE:pattern/replacement/[LU]")
     default, pattern, replacement, case = match.group(1, 2, 3, 4)
     if default is not None:
         return "DEFAULT"

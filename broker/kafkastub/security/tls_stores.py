@@ -147,7 +147,7 @@ def _kind(settings: ListenerSettings, store: str, kind: str, data: bytes) -> str
     """PEM or PKCS12. Java reads a PKCS12 file as JKS, too, so that many never set the type. Raises ConfigError."""
     name, location = f"ssl.{store}.type", f"ssl.{store}.location"
     if kind not in (PEM, PKCS12, JKS):
-        settings.refuse(name, f"{kind} is no type that is known; PEM and PKCS12 are")
+        settings.refuse(name, f"{kind} is not a type that is known; PEM and PKCS12 are")
     if kind != PEM and data.startswith(_JKS_MAGIC):
         settings.refuse(
             location,
@@ -175,7 +175,7 @@ def _pem_keys(settings: ListenerSettings, name: str, text: str, password: str | 
     if len(keys) != 1:
         other = not keys and _blocks(text, lambda kind: kind.endswith("PRIVATE KEY"))
         why = "its private key is not in the form PKCS#8, which openssl pkcs8 -topk8 makes"
-        settings.refuse(name, why if other else f"one private key is wanted, and {len(keys)} are there")
+        settings.refuse(name, why if other else f"expected one private key, found {len(keys)}")
     if "ENCRYPTED" in keys[0] and password is None:
         settings.refuse(name, "its private key is encrypted, so ssl.key.password is needed")
     return KeyStore("".join((*certificates, *keys)).encode(), password)

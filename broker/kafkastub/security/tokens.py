@@ -46,9 +46,9 @@ def unsecured(
     """What an unsecured token says; nbf is not looked at. Raises InvalidToken."""
     parts = text.split(".")
     if len(parts) != 3 or parts[2]:
-        raise InvalidToken("it is no unsecured token")
+        raise InvalidToken("it is not an unsecured token")
     if _claims(parts[0]).get("alg") != "none":
-        raise InvalidToken("it is no unsecured token")
+        raise InvalidToken("it is not an unsecured token")
     claims = _claims(parts[1])
     scope = _scope(claims.get(scope_claim))
     user, expires, issued = claims.get(claim), claims.get("exp"), claims.get("iat")
@@ -77,7 +77,7 @@ def _claims(part: str) -> dict[str, Any]:
     """A part's JSON object, its values as Kafka makes them: numbers, lists of texts, and texts. Raises InvalidToken."""
     try:
         if _URL_SAFE(part) is None:
-            raise InvalidToken("it is no base64 of URLs")
+            raise InvalidToken("it is not base64 of URLs")
         data = base64.urlsafe_b64decode(part + "=" * (-len(part) % 4))
         found, _ = _DECODER.raw_decode(data.decode(json.detect_encoding(data)).lstrip(" \t\r\n"))
     except (ValueError, RecursionError):

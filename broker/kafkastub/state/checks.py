@@ -25,7 +25,7 @@ def refuse(value: Any, where: str, wanted: str) -> None:
     found = _KINDS.get(type(value), "something else")
     if type(value) in (int, float):
         found = str(value) if abs(value) < _MOST else "a number of many digits"
-    raise Damaged(f"{where or 'the document'} is {found}; {wanted} is wanted")
+    raise Damaged(f"{where or 'the document'} is {found}; expected {wanted}")
 
 
 _MOST: Final = 1 << 64

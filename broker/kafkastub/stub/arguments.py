@@ -28,7 +28,7 @@ _LONGEST: Final = 200
 """Characters of what is said of a step."""
 
 MOST_NODES: Final = 100
-_TOPICS = 'names with their numbers of partitions are wanted, {"orders": 3}, or a list of names, ["orders"]'
+_TOPICS = 'expected names with their numbers of partitions, {"orders": 3}, or a list of names, ["orders"]'
 
 
 def topics(given: object) -> dict[str, int]:
@@ -75,10 +75,10 @@ def configs(given: object, what: str) -> None:
     if given is None:
         return
     if not isinstance(given, Mapping):
-        raise TypeError(f'{what}={given!r} is refused: a mapping is wanted, for example {{"group.max.size": 2}}')
+        raise TypeError(f'{what}={given!r} is refused: expected a mapping, for example {{"group.max.size": 2}}')
     for name in given:
         if not isinstance(name, str):
-            raise TypeError(f"{what}={given!r} is refused: {name!r} is no name of a configuration")
+            raise TypeError(f"{what}={given!r} is refused: {name!r} is not a name of a configuration")
 
 
 def mistyped(unknown: Iterable[str]) -> None:
@@ -101,11 +101,11 @@ def mistyped(unknown: Iterable[str]) -> None:
 def address(host: object, port: object, of: str = "") -> tuple[str, int]:
     """Return the address to listen on; `of` is the beginning of the arguments' names. Raises TypeError, ValueError."""
     if not isinstance(host, str):
-        raise TypeError(f"{of}host={host!r} is refused: a string is wanted, for example 127.0.0.1")
+        raise TypeError(f"{of}host={host!r} is refused: expected a string, for example 127.0.0.1")
     if not host:
         raise ValueError(f"{of}host='' is refused: 127.0.0.1 is this machine alone, 0.0.0.0 every address that it has")
     if not isinstance(port, int) or isinstance(port, bool):
-        raise TypeError(f"{of}port={port!r} is refused: an int is wanted, 0 for any free port")
+        raise TypeError(f"{of}port={port!r} is refused: expected an int, 0 for any free port")
     if not 0 <= port <= 65535:
         raise ValueError(f"{of}port={port} is refused: 0 to 65535 is allowed")
     return host, port
@@ -116,7 +116,7 @@ def with_users(users: object, config: Mapping[str, object], host: str | None, po
     if not isinstance(users, Mapping) or not all(
         isinstance(one, str) and one for pair in users.items() for one in pair
     ):
-        raise TypeError('users is refused: a mapping of names to passwords is wanted, for example {"alice": "secret"}')
+        raise TypeError('users is refused: expected a mapping of names to passwords, for example {"alice": "secret"}')
     named: dict[str, object] = {"kafkastub.users": json.dumps(dict(users))}
     if "listeners" not in config:
         where = host or "127.0.0.1"
@@ -129,11 +129,11 @@ def with_users(users: object, config: Mapping[str, object], host: str | None, po
 def nodes(count: object, racks: object, of: str = "") -> tuple[int, list[str]]:
     """Return the number of nodes and their racks; `of` is the beginning of the names. Raises TypeError, ValueError."""
     if not isinstance(count, int) or isinstance(count, bool):
-        raise TypeError(f"{of}nodes={count!r} is refused: an int is wanted, for example 3")
+        raise TypeError(f"{of}nodes={count!r} is refused: expected an int, for example 3")
     if not 1 <= count <= MOST_NODES:
         raise ValueError(f"{of}nodes={count} is refused: 1 to {MOST_NODES} is allowed")
     if isinstance(racks, str) or not isinstance(racks, Sequence) or not all(isinstance(one, str) for one in racks):
-        raise TypeError(f'{of}racks={racks!r} is refused: a list of names is wanted, for example ["a", "b"]')
+        raise TypeError(f'{of}racks={racks!r} is refused: expected a list of names, for example ["a", "b"]')
     if len(racks) > count:
         most = f"at most {count} {'is' if count == 1 else 'are'} allowed, one for each node"
         raise ValueError(f"{of}racks names {len(racks)} racks: {most}; leave some out, or raise {of}nodes")
@@ -145,7 +145,7 @@ def data_dir(given: object) -> None:
     if given is None:
         return
     if not isinstance(given, str | os.PathLike):
-        raise TypeError(f"data_dir={given!r} is refused: a path is wanted")
+        raise TypeError(f"data_dir={given!r} is refused: expected a path")
     if not os.fspath(given):
         raise ValueError("data_dir='' is refused: name a folder, or leave it out to keep nothing")
 
@@ -153,26 +153,26 @@ def data_dir(given: object) -> None:
 def text(given: object, what: str) -> None:
     """Check that the argument is a string or None. Raises TypeError."""
     if given is not None and not isinstance(given, str):
-        raise TypeError(f"{what}={given!r} is refused: a string is wanted")
+        raise TypeError(f"{what}={given!r} is refused: expected a string")
 
 
 def flag(given: object, what: str) -> bool:
     """Return the argument if it is a bool. Raises TypeError."""
     if not isinstance(given, bool):
-        raise TypeError(f"{what}={given!r} is refused: True or False is wanted")
+        raise TypeError(f"{what}={given!r} is refused: expected True or False")
     return given
 
 
 def wanted_text(given: object, what: str) -> None:
     """Check that the argument is a string, and not None. Raises TypeError."""
     if not isinstance(given, str):
-        raise TypeError(f"{what}={given!r} is refused: a string is wanted")
+        raise TypeError(f"{what}={given!r} is refused: expected a string")
 
 
 def registry(wanted: object, host: object, port: object) -> tuple[str, int] | None:
     """Return the address of the schema registry; None without one. Raises TypeError, ValueError."""
     if not isinstance(wanted, bool):
-        raise TypeError(f"registry={wanted!r} is refused: True or False is wanted; registry_port= says where")
+        raise TypeError(f"registry={wanted!r} is refused: expected True or False; registry_port= says where")
     if not wanted and port is None:
         return None
     return address(host, 0 if port is None else port, "registry_")
@@ -181,10 +181,10 @@ def registry(wanted: object, host: object, port: object) -> tuple[str, int] | No
 def names(given: object, what: str) -> tuple[str, ...]:
     """Return host names; "*" is any name. Raises TypeError, ValueError."""
     if isinstance(given, str) or not isinstance(given, Sequence) or not all(isinstance(one, str) for one in given):
-        raise TypeError(f'{what}={given!r} is refused: a list of names is wanted, for example ["stub.example"]')
+        raise TypeError(f'{what}={given!r} is refused: expected a list of names, for example ["stub.example"]')
     for name in given:
         if not name or "," in name or name != name.strip():
-            raise ValueError(f"{what}={given!r} is refused: {name!r} is no host's name")
+            raise ValueError(f"{what}={given!r} is refused: {name!r} is not a host's name")
     return tuple(name.lower().removesuffix(".") for name in given)
 
 
@@ -192,13 +192,13 @@ def moment(given: object) -> int:
     """Return a point in time in Unix milliseconds. Raises TypeError, ValueError."""
     if isinstance(given, datetime):
         if given.tzinfo is None:
-            raise ValueError(f"{given} has no time zone: an aware datetime is wanted, for example with tzinfo=UTC")
+            raise ValueError(f"{given} has no time zone: expected an aware datetime, for example with tzinfo=UTC")
         ms = (given - EPOCH) // timedelta(milliseconds=1)
         named = given.isoformat()
     elif isinstance(given, int) and not isinstance(given, bool):
         ms, named = given, f"{shortened(given)} ms"
     else:
-        raise TypeError(f"the clock cannot be set to {given!r}: an aware datetime or Unix milliseconds are wanted")
+        raise TypeError(f"the clock cannot be set to {given!r}: expected an aware datetime or Unix milliseconds")
     if not 0 <= ms <= LAST_MS:
         raise ValueError(f"the clock cannot be set to {named}: {_END}")
     return ms
@@ -207,10 +207,10 @@ def moment(given: object) -> int:
 def step(by: object, **units: object) -> int:
     """Return a step forward in milliseconds. Raises TypeError, ValueError."""
     if by is not None and not isinstance(by, timedelta):
-        raise TypeError(f"the clock cannot advance by {by!r}: a timedelta is wanted, or days=, hours=, minutes= …")
+        raise TypeError(f"the clock cannot advance by {by!r}: expected a timedelta, or days=, hours=, minutes= …")
     for unit, count in units.items():
         if not isinstance(count, int | float) or isinstance(count, bool):
-            raise TypeError(f"the clock cannot advance by {unit}={count!r}: a number is wanted")
+            raise TypeError(f"the clock cannot advance by {unit}={count!r}: expected a number")
     try:
         length = (by or timedelta()) + timedelta(**units)  # type: ignore[arg-type]
     except (OverflowError, ValueError):

@@ -54,7 +54,7 @@ class StubCheck:
         Raises ValueError for an unknown name, RuntimeError if no journal is kept.
         """
         if isinstance(ignoring, str):
-            raise ValueError(f"ignoring={ignoring!r} is refused: a list of names is wanted, as [{ignoring!r}]")
+            raise ValueError(f"ignoring={ignoring!r} is refused: expected a list of names, for example [{ignoring!r}]")
         wanted = guarantees or None
         asked: list[tuple[Partition, int, int]] = []
 
@@ -101,7 +101,7 @@ class StubCheck:
 
     def _related(self, name: str, input: str, output: str, by: By, group: str | None) -> Verdict:
         if not callable(by) and by not in _FIELDS:
-            raise ValueError(f"by={by!r} is refused: 'key', 'value' or a function of a record is wanted")
+            raise ValueError(f"by={by!r} is refused: expected 'key', 'value' or a function of a record")
         relation = name, input, output, by, group
         if relation not in self._relations:
             self._relations.append(relation)

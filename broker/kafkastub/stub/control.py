@@ -97,7 +97,7 @@ def _checked(token: object) -> str | None:
     if token is None:
         return None
     if not isinstance(token, str):
-        raise TypeError(f"control_token= is refused: a string is wanted, not {type(token).__name__}")
+        raise TypeError(f"control_token= is refused: expected a string, not {type(token).__name__}")
     from kafkastub.control.keys import checked_token
 
     try:

@@ -94,7 +94,7 @@ class Fault:
         """
         for name, value in (("n", n), ("at", at)):
             if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 0):
-                raise ValueError(f"{name}={value!r} is refused: a whole number from 0 on is wanted")
+                raise ValueError(f"{name}={value!r} is refused: expected a whole number, 0 or more")
         return self._faults._ask(lambda: self._armed.holds.release(n, at)) or 0
 
     def remove(self) -> None:

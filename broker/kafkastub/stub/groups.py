@@ -108,18 +108,18 @@ class StubGroups(GroupsOfType[StubGroup]):
 
 def _target(target: object) -> Mapping[str, Iterable[TopicPartition]]:
     if not isinstance(target, Mapping):
-        raise TypeError(f'target={target!r} is refused: {{"MEMBER": [("TOPIC", 0), …]}} is wanted')
+        raise TypeError(f'target={target!r} is refused: expected {{"MEMBER": [("TOPIC", 0), …]}}')
     return target
 
 
 def _partitions(name: object, partitions: object) -> list[TopicPartition]:
     """Raises TypeError."""
     if not isinstance(name, str):
-        raise TypeError(f"the member {name!r} is refused: a text is wanted")
+        raise TypeError(f"the member {name!r} is refused: expected a string")
     try:
         return [(_text(topic), _index(index)) for topic, index in partitions]  # type: ignore[attr-defined]
     except (TypeError, ValueError):
-        raise TypeError(f'{partitions!r} of member {name!r} is refused: [("TOPIC", 0), …] is wanted') from None
+        raise TypeError(f'{partitions!r} of member {name!r} is refused: expected [("TOPIC", 0), …]') from None
 
 
 def _text(value: object) -> str:
@@ -141,9 +141,9 @@ def checked_state(group: str, state: str, members: int | None, timeout: float) -
     """Return the state by Kafka's name, after a check of the arguments. Raises TypeError, ValueError."""
     check_wait(group, timeout)
     if not isinstance(state, str):
-        raise TypeError(f"state={state!r} is refused: one of {', '.join(GROUP_STATES)} is wanted")
+        raise TypeError(f"state={state!r} is refused: expected one of {', '.join(GROUP_STATES)}")
     if members is not None and (not isinstance(members, int) or isinstance(members, bool)):
-        raise TypeError(f"members={members!r} is refused: a number is wanted, or None for any")
+        raise TypeError(f"members={members!r} is refused: expected a number, or None for any")
     if members is not None and members < 0:
         raise ValueError(f"members={members} is refused: a group has 0 or more")
     named = state_named(state)

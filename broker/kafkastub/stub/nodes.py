@@ -81,7 +81,7 @@ class StubNodes(Mapping[int, StubNode]):
         Raises TypeError.
         """
         if rack is not None and not isinstance(rack, str):
-            raise TypeError(f"rack={rack!r} is refused: a name is wanted, or None")
+            raise TypeError(f"rack={rack!r} is refused: expected a name, or None")
         return self[self._runner.call_async(lambda broker: broker.add_node(rack))]
 
     def remove(self, node: int) -> None:
@@ -129,7 +129,7 @@ class StubNodes(Mapping[int, StubNode]):
         that does not exist; then nothing has changed.
         """
         if isinstance(topics, str):
-            raise TypeError(f"topics={topics!r} is refused: a list of names is wanted, or None for all topics")
+            raise TypeError(f"topics={topics!r} is refused: expected a list of names, or None for all topics")
         from kafkastub.handlers.k43_elect_leaders import elect_all
 
         broker, names = self._runner.running(), None if topics is None else list(topics)
@@ -144,7 +144,7 @@ class StubNodes(Mapping[int, StubNode]):
 
     def _partition(self, name: str, index: int) -> tuple[Topic, int]:
         if not isinstance(index, int) or isinstance(index, bool):
-            raise TypeError(f"partition={index!r} is refused: a number is wanted")
+            raise TypeError(f"partition={index!r} is refused: expected a number")
         topic = self._runner.running().state.cluster.topic(name)
         if topic is None or not 0 <= index < len(topic.partitions):
             raise KeyError(f"there is no partition {index} of a topic {name!r}")

@@ -134,7 +134,7 @@ class ConfiguredGroups(GroupsOfType[G]):
         Kafka would refuse; TypeError.
         """
         if not isinstance(group, str) or not isinstance(configs, Mapping):
-            raise TypeError(f'group={group!r}, configs={configs!r}: "GROUP", {{"NAME": value, …}} is wanted')
+            raise TypeError(f'group={group!r}, configs={configs!r}: expected "GROUP", {{"NAME": value, …}}')
         wanted, broker = {str(name): value for name, value in configs.items()}, self._runner.running()
         try:
             self._runner.call(lambda: configure(broker.state, group, wanted))
@@ -202,5 +202,5 @@ def of_one(
 def check_wait(group: object, timeout: object) -> None:
     """Check the arguments of a wait. Raises TypeError, ValueError."""
     if not isinstance(group, str):
-        raise TypeError(f"group={group!r} is refused: the id of a group is wanted, a text")
+        raise TypeError(f"group={group!r} is refused: expected the id of a group, a string")
     check_timeout(timeout)

@@ -53,21 +53,21 @@ class StubOffsets:
         Raises GroupTimeout after `timeout` seconds, TypeError.
         """
         if not isinstance(at_most, int) or isinstance(at_most, bool) or at_most < 0:
-            raise TypeError(f"at_most={at_most!r} is refused: a number from 0 on is wanted")
+            raise TypeError(f"at_most={at_most!r} is refused: expected a number, 0 or more")
         _wait_lag(self._runner, group, topic, at_most, timeout)
 
 
 def _commit_checked(runner: Runner, group: str, offsets: Mapping[TopicPartition, int], metadata: str) -> None:
     if not isinstance(group, str) or not isinstance(metadata, str):
-        raise TypeError(f"group={group!r}, metadata={metadata!r}: texts are wanted")
+        raise TypeError(f"group={group!r}, metadata={metadata!r}: expected strings")
     if not isinstance(offsets, Mapping) or not offsets:
-        raise TypeError(f'offsets={offsets!r}: what to commit is wanted, as {{("orders", 0): 5}}')
+        raise TypeError(f'offsets={offsets!r}: expected offsets to commit, for example {{("orders", 0): 5}}')
     by_topic: dict[str, dict[int, int]] = {}
     for place, offset in offsets.items():
         if not _is_place(place):
-            raise TypeError(f'{place!r} is no partition: a topic and a number is wanted, as ("orders", 0)')
+            raise TypeError(f'{place!r} is not a partition: expected a topic and a number, for example ("orders", 0)')
         if not isinstance(offset, int) or isinstance(offset, bool) or offset < 0:
-            raise ValueError(f"the offset of {place[0]}-{place[1]} is {offset!r}: a whole number from 0 on is wanted")
+            raise ValueError(f"the offset of {place[0]}-{place[1]} is {offset!r}: expected a whole number, 0 or more")
         by_topic.setdefault(place[0], {})[place[1]] = offset
     broker = runner.running()
     try:

@@ -135,7 +135,7 @@ class StubRecords:
         _check_reading(topic, partition, offset, isolation)
         for name, given in (("deserializer", deserializer), ("key_deserializer", key_deserializer)):
             if given is not None and not callable(given):
-                raise TypeError(f"{name}={given!r}: a function is wanted that is given bytes, as json.loads")
+                raise TypeError(f"{name}={given!r}: expected a function of bytes, for example json.loads")
         committed = isolation == "read_committed"
         broker = self._runner.running()
         found = self._refusing(lambda: _stretches(broker, topic, partition, offset, committed))
@@ -166,7 +166,7 @@ class StubRecords:
         """
         _check_number("count", count)
         if count < 0:
-            raise ValueError(f"count={count}: a number from 0 on is wanted")
+            raise ValueError(f"count={count}: expected a number, 0 or more")
         come = threading.Event()
         read = partial(
             self,
@@ -298,7 +298,7 @@ def content(what: str, given: Content) -> bytes | None:
         return given.encode()
     if given is None or isinstance(given, bytes):
         return given
-    raise TypeError(f"{what} is {type(given).__name__}: bytes, a text or None is wanted")
+    raise TypeError(f"{what} is {type(given).__name__}: expected bytes, a string or None")
 
 
 def header_pairs(headers: Headers) -> tuple[tuple[bytes, bytes | None], ...]:
@@ -309,12 +309,12 @@ def header_pairs(headers: Headers) -> tuple[tuple[bytes, bytes | None], ...]:
 
 def _check_text(name: str, given: object) -> None:
     if not isinstance(given, str):
-        raise TypeError(f"{name}={given!r}: a text is wanted")
+        raise TypeError(f"{name}={given!r}: expected a string")
 
 
 def _check_number(name: str, given: object) -> None:
     if not isinstance(given, int) or isinstance(given, bool):
-        raise TypeError(f"{name}={given!r}: a whole number is wanted")
+        raise TypeError(f"{name}={given!r}: expected a whole number")
 
 
 def _check_reading(topic: str, partition: int | None, offset: int, isolation: str) -> None:
@@ -323,4 +323,4 @@ def _check_reading(topic: str, partition: int | None, offset: int, isolation: st
     if partition is not None:
         _check_number("partition", partition)
     if isolation not in ISOLATION:
-        raise ValueError(f"isolation={isolation!r}: {' or '.join(ISOLATION)} is wanted")
+        raise ValueError(f"isolation={isolation!r}: expected {' or '.join(ISOLATION)}")

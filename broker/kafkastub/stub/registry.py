@@ -248,7 +248,7 @@ class StubRegistry:
         stub_arguments.wanted_text(type, "type")
         if not isinstance(schema, str):
             if not isinstance(schema, Mapping):
-                raise TypeError(f"schema={schema!r:.100} is refused: a text is wanted, or a mapping")
+                raise TypeError(f"schema={schema!r:.100} is refused: expected a string, or a mapping")
             schema = json.dumps(schema)
         assert isinstance(subject, str)
         assert isinstance(type, str)

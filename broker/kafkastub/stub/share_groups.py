@@ -109,12 +109,12 @@ class StubShareGroups(ConfiguredGroups[StubShareGroup]):
         """
         numbers = {"acquired": acquired, "held": held, "lag": lag}
         if not isinstance(topic, str | None):
-            raise TypeError(f"topic={topic!r} is refused: a text is wanted, or None for all")
+            raise TypeError(f"topic={topic!r} is refused: expected a string, or None for all")
         for name, number in numbers.items():
             if number is not None and (not isinstance(number, int) or isinstance(number, bool) or number < 0):
-                raise TypeError(f"{name}={number!r} is refused: a number from 0 on is wanted, or None for any")
+                raise TypeError(f"{name}={number!r} is refused: expected a number, 0 or more, or None for any")
         if all(number is None for number in numbers.values()):
-            raise ValueError("nothing is waited for: acquired, held or lag is wanted")
+            raise ValueError("nothing is waited for: expected acquired, held or lag")
         self._wait(group, Wanted(topic, acquired, held, lag), timeout)
 
 
@@ -122,4 +122,4 @@ def _place(place: object) -> TopicPartition:
     match place:
         case (str() as topic, int() as index) if not isinstance(index, bool):
             return topic, index
-    raise TypeError(f'{place!r} is no partition: a topic and a number is wanted, as ["orders", 0]')
+    raise TypeError(f'{place!r} is not a partition: expected a topic and a number, for example ["orders", 0]')

@@ -166,7 +166,7 @@ def _saved(snapshot: object, before: str) -> SavedState:
     if isinstance(snapshot, str | os.PathLike):
         snapshot = Snapshot.load(snapshot)
     if not isinstance(snapshot, Snapshot):
-        raise TypeError(f"{before}{snapshot!r:.100}: what stub.snapshot() gave is wanted, or the path of a file")
+        raise TypeError(f"{before}{snapshot!r:.100}: expected the result of stub.snapshot() or the path of a file")
     return snapshot._saved
 
 

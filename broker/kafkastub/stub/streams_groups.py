@@ -119,7 +119,7 @@ class StubStreamsGroups(ConfiguredGroups[StubStreamsGroup]):
         if status is not None and status not in STATUSES:
             raise ValueError(f"status={status!r}: a group lacks {', '.join(STATUSES)}")
         if members is not None and (not isinstance(members, int) or isinstance(members, bool) or members < 0):
-            raise TypeError(f"members={members!r}: a number is wanted")
+            raise TypeError(f"members={members!r}: expected a number")
         tasks = (_tasks("active", active), _tasks("standby", standby), _tasks("warmup", warmup))
         self._wait(group, Wanted(*tasks, status, members), timeout)
 
@@ -128,7 +128,7 @@ def _tasks(role: str, wanted: object) -> dict[str, tuple[Task, ...]] | None:
     if wanted is None:
         return None
     if not isinstance(wanted, Mapping):
-        raise TypeError(f'{role}={wanted!r} is refused: {{"MEMBER": [("SUBTOPOLOGY", 0), …]}} is wanted')
+        raise TypeError(f'{role}={wanted!r} is refused: expected {{"MEMBER": [("SUBTOPOLOGY", 0), …]}}')
     try:
         return {name: tuple(_task(task) for task in tasks) for name, tasks in wanted.items()}
     except TypeError as error:
@@ -139,4 +139,4 @@ def _task(task: object) -> Task:
     match task:
         case (str() as subtopology_id, int() as partition) if not isinstance(partition, bool):
             return subtopology_id, partition
-    raise TypeError(f'{task!r} is no task: the id of a subtopology and a partition is wanted, as ("0", 1)')
+    raise TypeError(f'{task!r} is not a task: expected the id of a subtopology and a partition, for example ("0", 1)')

@@ -42,7 +42,7 @@ def missing(broker: Broker, topic: str, partitions: int | None) -> str:
 
 def _check(topic: object, partitions: object, timeout: object) -> None:
     if not isinstance(topic, str):
-        raise TypeError(f"topic={topic!r} is refused: the name of a topic is wanted, a text")
+        raise TypeError(f"topic={topic!r} is refused: expected the name of a topic, a string")
     if partitions is not None and (not isinstance(partitions, int) or isinstance(partitions, bool)):
-        raise TypeError(f"partitions={partitions!r} is refused: a number is wanted, or None for any")
+        raise TypeError(f"partitions={partitions!r} is refused: expected a number, or None for any")
     check_timeout(timeout)

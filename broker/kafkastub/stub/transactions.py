@@ -82,7 +82,7 @@ class StubTransactions(Mapping[str, "TransactionView"]):
         elif isinstance(what, HangingTransaction):
             self._call(lambda broker: _end(broker, what))
         else:
-            raise TypeError(f"{what!r} cannot be aborted: a transactional id is wanted, or what find_hanging() gives")
+            raise TypeError(f"{what!r} cannot be aborted: expected a transactional id or an element of find_hanging()")
 
     def hold_markers(self, transactional_id: str) -> Hold:
         """Hold the markers of a transactional id: its transactions stay in PrepareCommit or PrepareAbort.
@@ -171,14 +171,14 @@ class StubTransactions(Mapping[str, "TransactionView"]):
 
 def _check_id(transactional_id: object) -> None:
     if not isinstance(transactional_id, str) or not transactional_id:
-        raise TypeError(f"transactional_id={transactional_id!r} is refused: a text is wanted")
+        raise TypeError(f"transactional_id={transactional_id!r} is refused: expected a string")
 
 
 def _check(**given: tuple[object, type, str]) -> None:
     """TypeError names the first argument that is not of its type."""
     for name, (value, kind, wanted) in given.items():
         if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-            raise TypeError(f"{name}={value!r} is refused: {wanted} wanted")
+            raise TypeError(f"{name}={value!r} is refused: expected {wanted}")
 
 
 def _loaded(broker: Broker) -> TransactionRuntime | None:

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 def check_timeout(timeout: object) -> None:
     """Check a timeout in seconds. Raises TypeError, ValueError."""
     if not isinstance(timeout, int | float) or isinstance(timeout, bool):
-        raise TypeError(f"timeout={timeout!r} is refused: a number of seconds is wanted")
+        raise TypeError(f"timeout={timeout!r} is refused: expected a number of seconds")
     if not 0 <= timeout <= threading.TIMEOUT_MAX:
-        raise ValueError(f"timeout={timeout!r} is refused: seconds from 0 to {threading.TIMEOUT_MAX:.0f} are wanted")
+        raise ValueError(f"timeout={timeout!r} is refused: expected seconds from 0 to {threading.TIMEOUT_MAX:.0f}")
 
 
 def of_groups(broker: Broker) -> Watchers:

@@ -157,7 +157,7 @@ class TransactionCodec:
         try:
             state = TransactionState(found.transaction_status)
         except ValueError:
-            raise MalformedMessage(_WHAT, "status", 0, f"{found.transaction_status} is no state") from None
+            raise MalformedMessage(_WHAT, "status", 0, f"{found.transaction_status} is not a state") from None
         return TransactionMetadata(
             transactional_id=transactional_id,
             producer_id=found.producer_id,

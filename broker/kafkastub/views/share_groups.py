@@ -136,7 +136,7 @@ class SharePartitionView:
     def __getitem__(self, offset: int) -> RecordsView:
         """What is known of a record. Raises KeyError for one before `start` and one that there is not, TypeError."""
         if not isinstance(offset, int) or isinstance(offset, bool):
-            raise TypeError(f"{offset!r} is no offset: a whole number is wanted")
+            raise TypeError(f"{offset!r} is not an offset: expected a whole number")
         for one in self.ranges:
             if one.first <= offset <= one.last:
                 return one

@@ -79,7 +79,7 @@ export class Launcher {
   static at(where: string): Launcher {
     const [url, token] = where.split("#");
     if (!url || !token) {
-      throw new Error(`kafkastub: KAFKASTUB_LAUNCHER=${where} is refused: http://HOST:PORT#TOKEN is wanted`);
+      throw new Error(`kafkastub: KAFKASTUB_LAUNCHER=${where} is refused: expected http://HOST:PORT#TOKEN`);
     }
     return new Launcher(url, token);
   }

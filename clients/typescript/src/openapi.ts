@@ -5689,7 +5689,7 @@ export interface operations {
     causes_list: {
         parameters: {
             query?: {
-                /** @description only requests of the last so many seconds count, by the machine's clock */
+                /** @description seconds: only requests of this last period count, by the machine's clock */
                 seconds?: number | null;
             };
             header?: never;

@@ -60,7 +60,7 @@ def _take(found: dict[str, Any], value: bytes) -> None:
     message: Any = decode_from(TransactionLogValue, version, value, 2)[0]
     number = message.transaction_status
     if not 0 <= number < len(STATES):
-        raise MalformedMessage(_WHAT, "status", 0, f"{number} is no state")
+        raise MalformedMessage(_WHAT, "status", 0, f"{number} is not a state")
     found.update(
         schema_version=version,
         state=STATES[number],

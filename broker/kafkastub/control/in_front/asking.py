@@ -205,7 +205,7 @@ def of_consumer_groups(hosted: HostedProxy) -> Endpoints:
     )
     async def wait(group: str, query: Annotated[GroupWaitQuery, Query()], request: Request) -> GroupReached:
         if query.state is None and query.members is None and query.lag is None:
-            raise Problem(400, "nothing is waited for: state, members or lag is wanted")
+            raise Problem(400, "nothing is waited for: expected state, members or lag")
         waiting.take(request.state.connection)
 
         def look(client: Client) -> tuple[GroupReached, str]:

@@ -54,7 +54,7 @@ class Guarding:
         if self._keys is None or not self._keys.has_token:
             raise Problem(
                 403,
-                "the cluster wants to know who asks, and this port cannot know it: start the proxy with a "
+                "the cluster authenticates clients, and this port cannot: start the proxy with a "
                 "--control-token, which this needs then",
                 "NO_TOKEN_IS_THERE",
             )

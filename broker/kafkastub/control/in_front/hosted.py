@@ -52,7 +52,7 @@ class HostedProxy(Hosted):
     async def ask(self, what: Callable[[Client], T], about: str = "the cluster") -> T:
         """What the cluster says, asked in a thread. Raises Problem."""
         if not self.proxy.cluster.may_ask:
-            raise Problem(503, "the cluster wants to know who asks: give the proxy a login of its own (command-config)")
+            raise Problem(503, "the cluster authenticates clients: give the proxy its own login (command-config)")
 
         def work() -> T:
             with self.proxy.cluster.client(_ASKED_SECONDS) as client:

@@ -20,7 +20,7 @@ class CausesQuery(Body):
     """Which part of the journal is read."""
 
     seconds: float | None = Field(
-        None, gt=0, le=1e9, description="only requests of the last so many seconds count, by the machine's clock"
+        None, gt=0, le=1e9, description="seconds: only requests of this last period count, by the machine's clock"
     )
 
 

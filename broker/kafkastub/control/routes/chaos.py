@@ -101,7 +101,7 @@ def routes(hosted: Hosted) -> Endpoints:
     async def start(wanted: WantedChaos) -> ChaosInfo:
         hosted.running()
         if sum(one is not None for one in (wanted.seed, wanted.acts, wanted.scenario)) != 1:
-            raise Problem(400, "one of seed, acts and scenario is wanted")
+            raise Problem(400, "give one of seed, acts and scenario")
         try:
             if wanted.acts is not None:
                 hosted.chaos.play([ChaosAct.from_dict(act.model_dump(exclude_none=True)) for act in wanted.acts])

@@ -95,7 +95,7 @@ def routes(hosted: Hosted) -> Endpoints:
         units = {name: getattr(body, name) for name in ("days", "hours", "minutes", "seconds", "milliseconds")}
         given = [name for name in body.model_fields_set if name != "timers"]
         if not given:
-            raise Problem(400, 'by is missing: a duration such as "7d" is wanted, or days, hours, minutes …')
+            raise Problem(400, 'by is missing: expected a duration such as "7d", or days, hours, minutes …')
         try:
             hosted.clock.advance(by, timers=body.timers, **units)
         except ValueError as error:
@@ -113,7 +113,7 @@ def _moment(to: object) -> datetime | int:
     try:
         moment = datetime.fromisoformat(to)  # type: ignore[arg-type]
     except (TypeError, ValueError):
-        raise ValueError("a time in ISO 8601 is wanted, or Unix milliseconds") from None
+        raise ValueError("expected a time in ISO 8601, or Unix milliseconds") from None
     if moment.tzinfo is None:
         raise ValueError("it has no time zone: Z at the end makes it UTC")
     return moment

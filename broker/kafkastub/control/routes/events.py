@@ -37,7 +37,7 @@ class EventsQuery(Body):
         named = sorted({each.strip() for each in self.subjects.split(",") if each.strip()})
         unknown = [each for each in named if each not in SUBJECTS]
         if unknown or not named:
-            what = f"{unknown[0]!r} is none of" if unknown else "one is wanted of"
+            what = f"{unknown[0]!r} is none of" if unknown else "name at least one of"
             raise Problem(400, f"subjects={self.subjects!r} is refused: {what} {', '.join(SUBJECTS)}")
         return named
 

@@ -72,7 +72,7 @@ def routes(hosted: Hosted) -> Endpoints:
     )
     async def wait(group: str, query: Annotated[WaitQuery, Query()], request: Request) -> GroupReached:
         if query.state is None and query.members is None and query.lag is None:
-            raise Problem(400, "nothing is waited for: state, members or lag is wanted")
+            raise Problem(400, "nothing is waited for: expected state, members or lag")
         _check_state(query.state)
         wanted = Wanted(query.state, query.members, query.lag, query.topic)
         return await wait_for_group(request, group, wanted, query.timeout)

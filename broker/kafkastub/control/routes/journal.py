@@ -372,7 +372,7 @@ def _since(text: str) -> int | datetime:
         return number
     moment = zoned(text)
     if moment is None:
-        raise Problem(400, f"since={text!r} is refused: a sequence number is wanted, or a time with its zone")
+        raise Problem(400, f"since={text!r} is refused: expected a sequence number, or a time with its zone")
     return moment
 
 

@@ -215,7 +215,7 @@ def routes(hosted: Hosted) -> Endpoints:
     async def coordinate(body: MoveCoordinator) -> Leads:
         broker = hosted.running()
         if (body.group is None) == (body.transactional_id is None):
-            raise Problem(400, "one of group and transactional_id is wanted")
+            raise Problem(400, "give one of group and transactional_id")
         if not broker.state.cluster.has_living_node:
             raise Problem(409, "no node is running, and so nobody can coordinate anything: start one first")
         if body.group is not None:

@@ -212,5 +212,5 @@ def _moment(text: str) -> int:
         return number
     moment = zoned(text)
     if moment is None:
-        raise Problem(400, f"time={text!r} is refused: ISO 8601 with a time zone is wanted, or Unix milliseconds")
+        raise Problem(400, f"time={text!r} is refused: expected ISO 8601 with a time zone, or Unix milliseconds")
     return int(moment.timestamp() * 1000)

@@ -57,7 +57,7 @@ def _content(given: Any) -> bytes | None:
         try:
             return given.encode()
         except UnicodeEncodeError:
-            raise ValueError("half of a surrogate pair is no character") from None
+            raise ValueError("half of a surrogate pair is not a character") from None
     if isinstance(given, dict) and given.keys() == {"json"}:
         try:
             return json.dumps(given["json"], ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
@@ -67,8 +67,8 @@ def _content(given: Any) -> bytes | None:
         try:
             return base64.b64decode(given["base64"], validate=True)
         except (binascii.Error, ValueError):
-            raise ValueError("it is no base64") from None
-    raise ValueError('a text, {"json": …}, {"base64": …} or null is wanted')
+            raise ValueError("it is not base64") from None
+    raise ValueError('expected a string, {"json": …}, {"base64": …} or null')
 
 
 def _content_or_schema(given: Any) -> Content:

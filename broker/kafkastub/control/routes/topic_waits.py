@@ -62,7 +62,7 @@ def routes(hosted: Hosted) -> Endpoints:
     )
     async def wait(name: str, query: Annotated[WaitQuery, Query()], request: Request) -> TopicReached:
         if query.records is None and (query.key is not None or query.contains is not None):
-            raise Problem(400, "key and contains say which records are waited for: records, how many, is wanted too")
+            raise Problem(400, "key and contains select the records to wait for: give records, their number, too")
         waiting.take(request.state.connection)
         return await while_there(request, _wait(hosted, thread, name, query))
 

@@ -245,7 +245,7 @@ def _add_ends(router: Endpoints, hosted: Hosted) -> None:
     )
     async def hold(transactional_id: str) -> MarkerHold:
         if not transactional_id:
-            raise Problem(400, "transactional_id='' is refused: /v1/transactions/TRANSACTIONAL_ID/hold is wanted")
+            raise Problem(400, "transactional_id='' is refused: use /v1/transactions/TRANSACTIONAL_ID/hold")
         transactions = hosted.running().state.transactions
         if len(transactions.held) >= MOST_LISTED:
             raise Problem(409, f"the markers of {MOST_LISTED} transactional ids are held already: release some")

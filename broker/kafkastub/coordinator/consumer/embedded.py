@@ -33,7 +33,7 @@ def version_of(data: bytes) -> int:
         raise MalformedMessage("ConsumerProtocol", "version", 0, "there are not two bytes")
     version: int = _int16.unpack_from(data)[0]
     if version < 0:
-        raise MalformedMessage("ConsumerProtocol", "version", 0, f"{version} is no version")
+        raise MalformedMessage("ConsumerProtocol", "version", 0, f"{version} is not a version")
     return min(version, HIGHEST)
 
 

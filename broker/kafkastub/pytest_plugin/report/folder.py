@@ -28,7 +28,7 @@ def prepare(folder: Path) -> None:
         if (folder / INDEX).exists() and not _is_ours(folder / INDEX):
             raise pytest.UsageError(
                 f"--kafka-stub-report {folder}: its {INDEX} is of something else, and would be lost; "
-                "another directory is wanted"
+                "give another directory"
             )
         for found in folder.iterdir():
             if (found.name == INDEX or _OURS.fullmatch(found.name)) and found.is_file() and _is_ours(found):

@@ -97,7 +97,7 @@ class _Parser:
             return node
         found = self._known.get(node.name) or self._known.get(node.plain)
         if found is None:
-            raise InvalidSchema(f'Undefined schema: "{node.name}" is no type of Avro, and none is defined')
+            raise InvalidSchema(f'Undefined schema: "{node.name}" is not a type of Avro, and none is defined')
         return found
 
     def check_defaults(self) -> None:

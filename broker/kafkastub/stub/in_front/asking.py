@@ -158,7 +158,7 @@ class AskedRecords:
         from kafkastub.stub.records import ISOLATION, deserialized
 
         if isolation not in ISOLATION:
-            raise ValueError(f"isolation={isolation!r}: {' or '.join(ISOLATION)} is wanted")
+            raise ValueError(f"isolation={isolation!r}: expected {' or '.join(ISOLATION)}")
         with self._asked.client(f"topic {topic!r}") as client:
             found = _records(client, topic, partition, offset, isolation == "read_committed")
         return [deserialized(one, deserializer, key_deserializer) for one in found]

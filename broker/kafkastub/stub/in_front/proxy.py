@@ -102,7 +102,7 @@ class KafkaProxy:
         self._tls = tls
         self._drain = drain
         if type(keep_bytes) is not int or keep_bytes < 1:
-            raise ValueError(f"keep_bytes={keep_bytes!r} is refused: a number of bytes from 1 on is wanted")
+            raise ValueError(f"keep_bytes={keep_bytes!r} is refused: expected a number of bytes, 1 or more")
         self._keep_bytes = keep_bytes
         self._journal_bytes, self._hides_records = journal_bytes, hide_records
         self._chaos = None if chaos is None else stub_arguments.chaos(chaos, chaos_level)

@@ -210,7 +210,7 @@ public final class Json {
 
     private IllegalArgumentException wrong(String wanted) {
         String near = text.substring(at, Math.min(text.length(), at + 20));
-        return new IllegalArgumentException("not JSON at " + at + ": " + wanted + " is wanted, not '" + near + "'");
+        return new IllegalArgumentException("not JSON at " + at + ": expected " + wanted + ", not '" + near + "'");
     }
 
     private static void write(Object value, StringBuilder out) {
