@@ -24,10 +24,10 @@ def cluster() -> Iterator[KafkaStub]:
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (["FILE", "--records", "orders"], "--records 'orders' is refused: TOPIC=all, TOPIC=none or TOPIC=N is wanted"),
+        (["FILE", "--records", "orders"], "--records 'orders' is refused: expected TOPIC=all, TOPIC=none or TOPIC=N"),
         (["FILE", "--records", "orders=some"], "records orders=some is refused: TOPIC=all, TOPIC=none or TOPIC=N"),
         (["FILE", "--records", "orders=-1"], "records orders=-1 is refused"),
-        (["FILE", "--reach", "kafka:9092"], "--reach 'kafka:9092' is refused: HOST:PORT=HOST:PORT is wanted"),
+        (["FILE", "--reach", "kafka:9092"], "--reach 'kafka:9092' is refused: expected HOST:PORT=HOST:PORT"),
         (
             ["FILE", "--command-config", "nowhere"],
             "configuration file nowhere can't be read: No such file or directory",

@@ -120,5 +120,5 @@ def _pair(option: str, text: str) -> tuple[str, str]:
     name, equals, value = text.rpartition("=") if option == "--records" else text.partition("=")
     if not equals or not name:
         wanted = "TOPIC=all, TOPIC=none or TOPIC=N" if option == "--records" else "HOST:PORT=HOST:PORT"
-        raise ValueError(f"{option} {text!r} is refused: {wanted} is wanted")
+        raise ValueError(f"{option} {text!r} is refused: expected {wanted}")
     return name, value

@@ -64,7 +64,7 @@ def number_of(topic: str, given: int | str) -> int:
     text = str(given)
     if not topic or isinstance(given, bool) or not (text.isascii() and text.isdigit()) or int(text) >= 1 << 63:
         raise ValueError(
-            f"records {topic}={given} is refused: TOPIC=all, TOPIC=none or TOPIC=N is wanted, N the newest records of "
+            f"records {topic}={given} is refused: expected TOPIC=all, TOPIC=none or TOPIC=N, N the newest records of "
             "each partition"
         )
     return int(text)
