@@ -122,7 +122,7 @@ def test_records_that_are_yet_to_come_are_waited_for(stub: KafkaStub, http: Http
             {"records": [{"value": 5}]},
             r"records\.0\.value=5 is refused: expected a string, .* or null",
         ),
-        ({"records": [{"value": {"id": 4711}}]}, "a text, .*json"),
+        ({"records": [{"value": {"id": 4711}}]}, "expected a string, .*json"),
         ({"records": [{"partition": 9}]}, "partitions 0 to 0, not 9"),
         ({"records": [{"value": "ok"}, {"partition": 9}]}, "record 1: .*; those before it are written"),
         ({"records": [{"timestamp": 2**63}]}, "timestamp"),

@@ -111,9 +111,9 @@ class StubTransactions(Mapping[str, "TransactionView"]):
         TypeError.
         """
         _check(
-            topic=(topic, str, "a text is"),
-            partition=(partition, int, "a whole number is"),
-            value=(value, bytes, "bytes are"),
+            topic=(topic, str, "a string"),
+            partition=(partition, int, "a whole number"),
+            value=(value, bytes, "bytes"),
         )
         return self._call(lambda broker: _hang(broker, topic, partition, value))
 
@@ -155,7 +155,7 @@ class StubTransactions(Mapping[str, "TransactionView"]):
         ValueError, TypeError.
         """
         _check_id(transactional_id)
-        _check(state=(state, str, "a text is"))
+        _check(state=(state, str, "a string"))
         known = {each.lower(): each for each in STATES}
         if state.lower() not in known:
             raise ValueError(f"state={state!r}: a transactional id is {', '.join(STATES)}")
