@@ -8,7 +8,9 @@ from typing import Any, Final
 Section = list[str]
 
 ORDER: Final[dict[str, Section]] = {
-    "Start": ["index.md", "installation.md", "tutorial.md", "coming-from.md", "changelog.md"],
+    "Start": [
+        "index.md", "installation.md", "tutorial.md", "questions.md", "coming-from.md", "changelog.md",
+    ],
     "Guides": [
         "pytest.md", "python.md", "without-sleeps.md", "faults.md", "chaos.md", "guarantees.md", "transactions.md",
         "consumer-groups.md", "share-groups.md", "streams-groups.md", "nodes.md", "security.md", "quotas.md",
