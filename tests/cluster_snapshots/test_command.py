@@ -25,7 +25,10 @@ def cluster() -> Iterator[KafkaStub]:
     ("options", "sentence"),
     [
         (["FILE", "--records", "orders"], "--records 'orders' is refused: expected TOPIC=all, TOPIC=none or TOPIC=N"),
-        (["FILE", "--records", "orders=some"], "records orders=some is refused: expected TOPIC=all, TOPIC=none or TOPIC=N"),
+        (
+            ["FILE", "--records", "orders=some"],
+            "records orders=some is refused: expected TOPIC=all, TOPIC=none or TOPIC=N",
+        ),
         (["FILE", "--records", "orders=-1"], "records orders=-1 is refused"),
         (["FILE", "--reach", "kafka:9092"], "--reach 'kafka:9092' is refused: expected HOST:PORT=HOST:PORT"),
         (

@@ -77,7 +77,7 @@ def _content_or_schema(given: Any) -> Content:
         return _content(given)
     subject, message = given["schema"], given.get("message")
     if "json" not in given or not given.keys() <= {"json", "schema", "message"}:
-        raise ValueError('with "schema", {"json": …, "schema": SUBJECT} is wanted, and "message" for Protobuf')
+        raise ValueError('with "schema", expected {"json": …, "schema": SUBJECT}, and "message" for Protobuf')
     if not isinstance(subject, str) or not isinstance(message, str | None):
         raise ValueError("schema has to be a subject, and message the full name of a message of Protobuf")
     return GivenBySchema(subject, given["json"], message)
