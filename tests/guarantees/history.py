@@ -240,12 +240,13 @@ def commits(play: Playing, said: dict[str, str | None]) -> None:
     play.feed(
         Committed(
             play.at(),
-            play.client(who),
+            play.client(said["by"] or who),
             GROUP,
             "" if alone else who,
             -1 if alone else 1,
             (Commit(partition, offset, error_of(said["error"])),),
             None if producer is None else (producer, 0),
+            said["by"] or "",
         )
     )
 

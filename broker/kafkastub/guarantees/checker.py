@@ -64,7 +64,7 @@ class Checker:
             self._consumers, self._producers, self._transactions, self._shares,
         )  # fmt: skip
         handlers: dict[type[Event], tuple[Callable[[Any], None], ...]] = {
-            Produced: (producers.produced, transactions.produced),
+            Produced: (transactions.produced, producers.produced),
             Replicated: (producers.replicated,),
             Fetched: (consumers.fetched, transactions.fetched),
             Joined: (ownership.joined,),
@@ -156,7 +156,7 @@ class Checker:
         every: list[Finding] = [
             *self._consumers.findings(look, open_questions),
             *self._producers.findings(gone, open_questions),
-            *self._transactions.findings(gone),
+            *self._transactions.findings(gone, open_questions),
             *self._shares.findings(look, limit, open_questions),
         ]
         every = sorted(

@@ -89,8 +89,7 @@ class Consumers:
 
     def fetched(self, event: Fetched) -> None:
         log = self._state.log(event.partition)
-        for batch in event.batches:
-            log.seen(batch)
+        log.read(event.batches, event.asked, event.end)
         if event.log_start > log.start:
             log.start = event.log_start
         if event.end <= event.asked and event.error:

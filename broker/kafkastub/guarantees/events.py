@@ -168,6 +168,7 @@ class Committed(Event):
     commits: tuple[Commit, ...]
     producer: tuple[int, int] | None
     """Producer id and epoch, of a commit within a transaction."""
+    transactional_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,6 +202,7 @@ class ProducerGiven(Event):
 
     transactional_id: str | None
     producer_id: int
+    """-1 where there was no answer."""
     epoch: int
 
 

@@ -86,7 +86,7 @@ class Producers:
             if waiting:
                 self._compare(event, waiting, base, log.end)
             self._unanswered.pop(event.partition, None)
-            log.seen(event.batch._replace(first=base, end=base + count))
+            log.written(event.batch._replace(first=base, end=base + count))
             if event.batch.transactional:
                 self._state.transactions_in.setdefault(event.batch.producer_id, set()).add(event.partition)
             self._accepted[event.client.connection, event.partition[0]] = event.at

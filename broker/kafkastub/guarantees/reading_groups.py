@@ -136,7 +136,8 @@ def _committed(at: At, client: Client, request: Any, answer: Any, name_of: NameO
     transactional = hasattr(request, "transactional_id")
     producer = (request.producer_id, request.producer_epoch) if transactional else None
     epoch = request.generation_id_or_member_epoch
-    yield Committed(at, client, request.group_id, request.member_id, epoch, tuple(commits), producer)
+    name = request.transactional_id if transactional else ""
+    yield Committed(at, client, request.group_id, request.member_id, epoch, tuple(commits), producer, name)
     if request.member_id and any(one.error in _NOBODY for one in commits):
         yield Expelled(at, client, request.group_id, request.member_id)
 

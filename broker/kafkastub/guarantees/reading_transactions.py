@@ -10,7 +10,9 @@ from kafkawire.api import ApiKey
 
 
 def _given(at: At, client: Client, request: Any, answer: Any, name_of: Callable[[Any], str | None]) -> Iterator[Event]:
-    if answer is not None and not answer.error_code:
+    if answer is None:
+        yield ProducerGiven(at, client, request.transactional_id, -1, -1)
+    elif not answer.error_code:
         yield ProducerGiven(at, client, request.transactional_id, answer.producer_id, answer.producer_epoch)
 
 

@@ -12,6 +12,8 @@ from kafkastub.guarantees.ranges import Range, Ranges
 MOST_STEPS: Final = 120
 """Of a partition's story that are kept."""
 MOST_MAYBE: Final = 32
+MOST_PENDING: Final = 1000
+"""Batches of a partition in transactions whose end is not known."""
 MOST_CLIENTS: Final = 10_000
 
 
@@ -28,44 +30,100 @@ class Step(NamedTuple):
     """Offsets; -1 where there are none."""
 
 
+@dataclass(slots=True)
+class Pending:
+    """Records of a transaction whose end is not known."""
+
+    producer_id: int
+    start: int
+    end: int
+    read_to: int
+    """Somebody has read from their end up to here, and there was no marker of the producer."""
+    is_open: bool
+    """Whether they belong to the producer's open transaction: they were seen being written, and no end was sent."""
+
+
 class Log:
     """What is known of a partition's records."""
 
-    __slots__ = ("aborted", "data", "end", "first", "open", "start")
+    __slots__ = ("aborted", "data", "end", "first", "pending", "start")
 
     def __init__(self) -> None:
         self.data = Ranges()
         """Offsets of records that a reader of committed records gets."""
         self.aborted = Ranges()
-        self.open: dict[int, list[Range]] = {}
-        """By producer id: records of transactions that have not ended."""
+        self.pending: list[Pending] = []
         self.start = 0
         self.end = 0
         """As far as it is known."""
         self.first = -1
         """The end when it was seen for the first time."""
 
-    def seen(self, batch: Batch) -> None:
-        """A batch is in the log."""
+    def written(self, batch: Batch) -> None:
+        """A batch was written."""
+        self._known(batch)
+        if batch.transactional and not batch.control:
+            read = next((one for one in self.pending if one.start == batch.first), None)
+            if read is None:
+                self._keep(Pending(batch.producer_id, batch.first, batch.end, batch.end, True))
+            else:
+                read.is_open = True
+        elif not batch.control:
+            self.data.add(batch.first, batch.end)
+
+    def read(self, batches: tuple[Batch, ...], asked: int, end: int) -> None:
+        """Somebody has read this, from an offset on up to another one.
+
+        A marker ends what lies before it if all between the two was read: another one might lie there.
+        """
+        for batch in batches:
+            self._known(batch)
+            if batch.control:
+                if batch.aborts is not None:
+                    self._marked(batch, asked)
+            elif not batch.transactional:
+                self.data.add(batch.first, batch.end)
+            elif not self._is_decided(batch) and all(one.start != batch.first for one in self.pending):
+                self._keep(Pending(batch.producer_id, batch.first, batch.end, batch.end, False))
+        for one in self.pending:
+            if one.read_to >= asked:
+                one.read_to = max(one.read_to, end)
+
+    def ended(self, producer_id: int, commits: bool) -> None:
+        """The producer's open transaction has ended."""
+        self._decide([one for one in self.pending if one.is_open and one.producer_id == producer_id], commits)
+
+    def maybe_ended(self, producer_id: int) -> None:
+        """The end of the producer's open transaction was sent, and had no answer."""
+        for one in self.pending:
+            if one.producer_id == producer_id:
+                one.is_open = False
+
+    def _is_decided(self, batch: Batch) -> bool:
+        return bool(self.data.within(batch.first, batch.end) or self.aborted.within(batch.first, batch.end))
+
+    def _known(self, batch: Batch) -> None:
         if self.first < 0:
             self.first = batch.first
         self.end = max(self.end, batch.end)
-        if batch.control:
-            if batch.aborts is not None:
-                self.ended(batch.producer_id, not batch.aborts)
-        elif not batch.transactional:
-            self.data.add(batch.first, batch.end)
-        elif not self.data.within(batch.first, batch.end) and not self.aborted.within(batch.first, batch.end):
-            ranges = self.open.setdefault(batch.producer_id, [])
-            if (batch.first, batch.end) not in ranges:
-                ranges.append((batch.first, batch.end))
 
-    def ended(self, producer_id: int, commits: bool) -> list[Range]:
-        """The producer's transaction has ended. Gives what was in it."""
-        ranges = self.open.pop(producer_id, [])
-        for start, end in ranges:
-            (self.data if commits else self.aborted).add(start, end)
-        return ranges
+    def _keep(self, one: Pending) -> None:
+        if len(self.pending) >= MOST_PENDING:
+            del self.pending[0]
+        self.pending.append(one)
+
+    def _marked(self, marker: Batch, asked: int) -> None:
+        mine = [
+            one
+            for one in self.pending
+            if one.producer_id == marker.producer_id and one.end <= marker.first and one.read_to >= asked
+        ]
+        self._decide(mine, not marker.aborts)
+
+    def _decide(self, ended: list[Pending], commits: bool) -> None:
+        for one in ended:
+            self.pending.remove(one)
+            (self.data if commits else self.aborted).add(one.start, one.end)
 
 
 @dataclass

@@ -21,7 +21,7 @@ from kafkastub.guarantees.events import (
 from kafkastub.guarantees.findings import Finding, found
 from kafkastub.guarantees.producers import Producers
 from kafkastub.guarantees.ranges import Range
-from kafkastub.guarantees.state import Group, State, short
+from kafkastub.guarantees.state import MOST_MAYBE, Group, State, short
 
 _MOST: Final = 10_000
 _MOST_READ: Final = 200
@@ -46,14 +46,21 @@ class Transactions:
         self._consumers = consumers
         self._producers = producers
         self._open: dict[int, _Transaction] = {}
+        self._unclear: dict[int, _Transaction] = {}
+        """Those whose end was sent and had no answer."""
         self.ended = 0
 
     # --- what comes
 
     def given(self, event: ProducerGiven) -> None:
         """InitProducerId ends what was open: the coordinator aborts it."""
-        if event.transactional_id is not None and event.producer_id in self._open:
-            self._end(event.producer_id, False)
+        if event.producer_id < 0:
+            for producer_id in [id for id, one in self._open.items() if one.transactional_id == event.transactional_id]:
+                self._leave_unclear(producer_id)
+        elif event.transactional_id is not None:
+            if event.producer_id in self._open:
+                self._end(event.producer_id, False)
+            self._forget_unclear(event.producer_id)
 
     def produced(self, event: Produced) -> None:
         if event.batch.transactional and event.error == 0:
@@ -73,27 +80,52 @@ class Transactions:
         for one in accepted:
             group.in_transactions.setdefault(one.partition, event.at)
         if accepted:
-            self._begun(event.producer[0], "", event.at, event.client).commits.append(event)
+            self._begun(event.producer[0], event.transactional_id, event.at, event.client).commits.append(event)
         failed = tuple(one for one in event.commits if one.error != 0)
         if failed:
             self._consumers.committed(event, failed)
 
     def _outside(self, group: Group, event: Committed, accepted: list[Commit]) -> None:
         for one in accepted:
-            before = group.partition(one.partition).committed
-            if event.member and one.partition not in group.outside and (before is None or one.offset > before):
+            of = group.partition(one.partition)
+            before = max([-1 if of.committed is None else of.committed, *of.maybe])
+            if event.member and one.partition not in group.outside and one.offset > before:
                 group.outside[one.partition] = event.at, one.offset
 
     def end(self, event: Ended) -> None:
         if event.commits:
             self._producers.used(event.producer_id, event.epoch, event.error, event.at, event.client)
-        if event.error == 0:
+        if event.error is None:
+            self._leave_unclear(event.producer_id)
+        elif event.error == 0:
             self.ended += 1
             self._end(event.producer_id, event.commits)
+
+    def _leave_unclear(self, producer_id: int) -> None:
+        """Its end was sent and had no answer: the client sends it again, or nobody knows whether it has ended."""
+        one = self._open.pop(producer_id, None)
+        if one is not None:
+            while len(self._unclear) >= _MOST:
+                del self._unclear[next(iter(self._unclear))]
+                self._state.forget("transactions")
+            self._unclear[producer_id] = one
+            for event in one.commits:
+                for each in event.commits:
+                    if each.error == 0:
+                        maybe = self._state.group(event.group).partition(each.partition).maybe
+                        maybe.append(each.offset)
+                        del maybe[:-MOST_MAYBE]
+
+    def _forget_unclear(self, producer_id: int) -> None:
+        """The producer begins anew: how the transaction before has ended shows in markers alone."""
+        if self._unclear.pop(producer_id, None) is not None:
+            for partition in self._state.transactions_in.pop(producer_id, set()):
+                self._state.log(partition).maybe_ended(producer_id)
 
     def _begun(self, producer_id: int, transactional_id: str, at: At, client: Client) -> _Transaction:
         one = self._open.get(producer_id)
         if one is None:
+            self._forget_unclear(producer_id)
             while len(self._open) >= _MOST:
                 del self._open[next(iter(self._open))]
                 self._state.forget("transactions")
@@ -102,7 +134,7 @@ class Transactions:
         return one
 
     def _end(self, producer_id: int, commits: bool) -> None:
-        one = self._open.pop(producer_id, None)
+        one = self._open.pop(producer_id, None) or self._unclear.pop(producer_id, None)
         for partition in self._state.transactions_in.pop(producer_id, set()):
             self._state.log(partition).ended(producer_id, commits)
         if not commits:
@@ -123,7 +155,7 @@ class Transactions:
 
     # --- what is told
 
-    def findings(self, gone: Callable[[int], bool | None]) -> Iterator[Finding]:
+    def findings(self, gone: Callable[[int], bool | None], undecided: list[str]) -> Iterator[Finding]:
         """What is true by now."""
         for group in self._state.groups.values():
             yield from self._read(group)
@@ -146,6 +178,14 @@ class Transactions:
                     "transaction_left_open", cause, one.began, *(each.at for each in one.commits[-1:]),
                     partition=min(one.partitions, default=None),
                 )  # fmt: skip
+
+        for producer_id, one in self._unclear.items():
+            if gone(one.client.connection):
+                who = one.transactional_id or f"producer {producer_id}"
+                undecided.append(
+                    f"the end of the transaction of {who} had no answer, and client "
+                    f"{one.client.client_id!r} has gone: it may be open"
+                )
 
     def _read(self, group: Group) -> Iterator[Finding]:
         for partition, of in group.partitions.items():
