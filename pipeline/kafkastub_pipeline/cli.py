@@ -9,23 +9,35 @@ import traceback
 import warnings
 from collections.abc import Sequence
 from contextlib import suppress
-from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Final
 
 from kafkastub_pipeline import extra
 from kafkastub_pipeline.errors import PipelineError, sentence
-from kafkastub_pipeline.maven import kafka, malformed
 from kafkastub_pipeline.printed import Lines, complain, complain_in_lines, say
 from kafkastub_pipeline.rules import PROFILES
+from kafkastub_pipeline.values import (
+    day,
+    day_or_now,
+    days,
+    moment,
+    natural,
+    negatives_joined,
+    packages,
+    pair,
+    positive,
+    retentions,
+)
 from kafkastub_pipeline.write import FORMATS
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from kafkastub_pipeline.settings import Settings
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command; returns the exit status: 0, or 2 for bad input, or 1 for what went wrong on the way."""
-    options = parser().parse_args(_negatives_joined(sys.argv[1:] if arguments is None else arguments))
+    options = parser().parse_args(negatives_joined(sys.argv[1:] if arguments is None else arguments))
     to_people = logging.StreamHandler(sys.stderr)
     to_people.setFormatter(Lines("%(asctime)s %(message)s"))
     warnings.filterwarnings("ignore", category=FutureWarning, module="pyspark")  # it is for who calls pandas' own parts
@@ -86,7 +98,7 @@ def _add_common(command: argparse.ArgumentParser, kafka: bool = True) -> None:
             metavar="KEY=VALUE",
             action="append",
             default=[],
-            type=_pair,
+            type=pair,
             help="e.g. security.protocol=SSL; wins over --command-config",
         )
         command.add_argument(
@@ -95,17 +107,17 @@ def _add_common(command: argparse.ArgumentParser, kafka: bool = True) -> None:
     command.add_argument("--master", help="Spark master of a new session (default local[*])")
     command.add_argument(
         "--packages",
-        type=_packages,
+        type=packages,
         help="Maven coordinates for a new session: of Delta, Iceberg, another version of the Kafka source",
     )
     command.add_argument(
         "--wait-for-workers",
         metavar="SECONDS",
-        type=_positive,
+        type=positive,
         default=120,
         help="in which a cluster has to give a worker (default 120)",
     )
-    command.add_argument("--conf", metavar="KEY=VALUE", action="append", default=[], type=_pair, help="a Spark setting")
+    command.add_argument("--conf", metavar="KEY=VALUE", action="append", default=[], type=pair, help="a Spark setting")
     command.add_argument("--verbose", action="store_true", help="say what is being done, and let Spark's log through")
     command.add_argument("--traceback", action="store_true", help="show where an error came from")
 
@@ -114,34 +126,22 @@ def _add_run(command: argparse.ArgumentParser) -> None:
     _add_common(command)
     command.add_argument("--raw", metavar="DIR", help="saved raw records in Parquet, in the place of the broker's")
     command.add_argument("--records", metavar="DIR", help="records that `stream` has decoded")
-    command.add_argument(
-        "--retention-minutes",
-        metavar="R[,R…]",
-        type=_retentions,
-        required=True,
-        help="the first is the forecast's; -1 for ever",
-    )
+    _add_rules(command, required=True)
     command.add_argument(
         "--now",
         metavar="log|ISO-8601",
-        type=_moment,
+        type=moment,
         default="log",
         help="the moment to look from: what is later is not looked at",
     )
     command.add_argument("--journal", metavar="DIR", help="the stub's journal: Parquet, or DIR of serve --journal")
     command.add_argument(
-        "--profile",
-        choices=PROFILES,
-        default="kips",
-        help="whose rules of expiry (default kips; of a real cluster: kafka)",
-    )
-    command.add_argument(
-        "--check-interval-ms", metavar="MS", type=_positive, default=600_000, help="offsets.retention.check.interval.ms"
+        "--check-interval-ms", metavar="MS", type=positive, default=600_000, help="offsets.retention.check.interval.ms"
     )
     command.add_argument(
         "--probes",
         metavar="N",
-        type=_natural,
+        type=natural,
         default=1000,
         help="ask the broker for the first unread record of so many partitions, for lag in seconds, and for so many"
         " groups' open transactions, where there are any (default 1000; 0 asks for nothing)",
@@ -149,12 +149,29 @@ def _add_run(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--stale-after",
         metavar="DAYS",
-        type=_days,
+        type=days,
         default=7.0,
         help="offsets of groups without members are stale when they were not used for so long (default 7; 0 takes all)",
     )
     _add_output(command)
     command.set_defaults(act=_run)
+
+
+def _add_rules(command: argparse.ArgumentParser, required: bool) -> None:
+    """When offsets expire."""
+    command.add_argument(
+        "--retention-minutes",
+        metavar="R[,R…]",
+        type=retentions,
+        required=required,
+        help="the first is the forecast's; -1 for ever",
+    )
+    command.add_argument(
+        "--profile",
+        choices=PROFILES,
+        default="kips",
+        help="whose rules of expiry (default kips; of a real cluster: kafka)",
+    )
 
 
 def _add_output(command: argparse.ArgumentParser) -> None:
@@ -170,7 +187,7 @@ def _add_output(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--append-day",
         metavar="YYYY-MM-DD",
-        type=_day_or_now,
+        type=day_or_now,
         nargs="?",
         const="now",
         help="tables by days: each gets this day, or has it replaced (default: the day of --now, in UTC)",
@@ -183,6 +200,16 @@ def _add_stream(command: argparse.ArgumentParser) -> None:
     command.add_argument("--checkpoint", metavar="DIR", required=True, help="where the stream remembers how far it is")
     command.add_argument("--out", metavar="DIR", required=True, help="where decoded records go")
     command.add_argument("--available-now", action="store_true", help="end when all that is there is done")
+    command.add_argument(
+        "--tables", metavar="DIR", help="keep tables of the present there up to date: offset_current, lag and others"
+    )
+    command.add_argument(
+        "--alerts",
+        metavar="DIR|topic:NAME",
+        help="write a row for each offset that expires within a day, transaction that hangs, partition without an owner"
+        " and group that flaps, and one when it is over; needs --tables",
+    )
+    _add_rules(command, required=False)
     command.set_defaults(act=_stream)
 
 
@@ -190,7 +217,7 @@ def _add_report(command: argparse.ArgumentParser) -> None:
     _add_common(command, kafka=False)
     command.add_argument("--tables", "--in", dest="tables", metavar="DIR", help="where `run` wrote its tables")
     command.add_argument("--out", metavar="FILE|DIR", required=True, help="the page, or the directory of the tables")
-    command.add_argument("--day", metavar="YYYY-MM-DD", type=_day, help="of tables by days (default: the newest)")
+    command.add_argument("--day", metavar="YYYY-MM-DD", type=day, help="of tables by days (default: the newest)")
     command.set_defaults(act=_report)
 
 
@@ -251,9 +278,10 @@ def _stream(options: argparse.Namespace) -> int:
     if options.bootstrap_servers is None:
         raise PipelineError("there is nothing to read: give --bootstrap-servers")
     client = _client_options(options)
+    tables = _live(options, client)
     reached(options.bootstrap_servers, client)
     spark = _session(options, kafka=True)
-    _check_workers(spark, options, ("--out", "--checkpoint"))
+    _check_workers(spark, options, ("--out", "--checkpoint", "--tables"))
     stream(
         spark,
         options.bootstrap_servers,
@@ -261,8 +289,33 @@ def _stream(options: argparse.Namespace) -> int:
         checkpoint=options.checkpoint,
         available_now=options.available_now,
         options=client,
+        tables=tables,
+        alerts=options.alerts,
     )
     return 0
+
+
+def _live(options: argparse.Namespace, client: list[tuple[str, str]]) -> Settings | None:
+    """The tables that a stream keeps up to date; None where none are wanted. Raises PipelineError."""
+    from kafkastub_pipeline.files import check_no_pattern
+    from kafkastub_pipeline.settings import Settings
+
+    if options.tables is None:
+        if options.alerts is not None:
+            raise PipelineError("--alerts is found in tables of the present: give --tables DIR, too")
+        return None
+    if options.retention_minutes is None:
+        raise PipelineError(
+            "--tables: when offsets expire follows from --retention-minutes: give it (10080 is Kafka's default)"
+        )
+    check_no_pattern("--tables", options.tables)
+    return Settings(
+        out=options.tables,
+        bootstrap_servers=options.bootstrap_servers,
+        retention_minutes=options.retention_minutes,
+        profile=options.profile,
+        options=client,
+    )
 
 
 def _report(options: argparse.Namespace) -> int:
@@ -309,81 +362,3 @@ def _client_options(options: argparse.Namespace) -> list[tuple[str, str]]:
     for_java(found)
     for_librdkafka(found)
     return found
-
-
-def _negatives_joined(arguments: Sequence[str]) -> list[str]:
-    """`--retention-minutes -1,60` as argparse reads it: with an equals sign, for it looks like an option."""
-    found: list[str] = []
-    for one in arguments:
-        if found and found[-1] == "--retention-minutes" and one[:1] == "-" and one[1:2].isdigit():
-            found[-1] += f"={one}"
-        else:
-            found.append(one)
-    return found
-
-
-def _pair(text: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not equals or not name:
-        raise argparse.ArgumentTypeError(f"{text!r} is not KEY=VALUE")
-    return name, value
-
-
-def _retentions(text: str) -> tuple[int, ...]:
-    try:
-        found = tuple(int(one) for one in text.split(","))
-    except ValueError:
-        found = ()
-    if not found or any(one == 0 or one < -1 or one > 2**31 - 1 for one in found):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a list of minutes such as 10080,1440; -1 means for ever")
-    return found
-
-
-def _moment(text: str) -> datetime | str:
-    if text == "log":
-        return text
-    try:
-        found = datetime.fromisoformat(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is neither `log` nor a time such as 2026-01-31T12:00:00Z") from None
-    return found if found.tzinfo is not None else found.replace(tzinfo=UTC)
-
-
-def _day(text: str) -> date:
-    try:
-        return date.fromisoformat(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a day such as 2026-01-31") from None
-
-
-def _day_or_now(text: str) -> date | str:
-    return text if text == "now" else _day(text)
-
-
-def _packages(text: str) -> str:
-    wrong = malformed(text)
-    if wrong is not None:
-        raise argparse.ArgumentTypeError(f"{wrong!r} is not GROUP:ARTIFACT:VERSION, such as {kafka()}")
-    return text
-
-
-def _positive(text: str) -> int:
-    if not text.isdigit() or not 1 <= int(text) <= 2**62:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a positive number")
-    return int(text)
-
-
-def _days(text: str) -> float:
-    try:
-        found = float(text)
-    except ValueError:
-        found = -1.0
-    if not 0 <= found <= 36_500:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of days from 0 to 36500, such as 7 or 0.5")
-    return found
-
-
-def _natural(text: str) -> int:
-    if not text.isdigit() or int(text) > 1_000_000:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0 to 1000000")
-    return int(text)

@@ -41,11 +41,12 @@ STAGED = {"parquet.enable.dictionary": "false"}
 decoding does, and saves a third of their space for a while."""
 
 
-def run(spark: SparkSession, settings: Settings, before: Held | None = None) -> list[str]:
+def run(spark: SparkSession, settings: Settings, before: Held | None = None, raw: DataFrame | None = None) -> list[str]:
     """Make all tables, or those that are asked for. Returns their names; raises PipelineError.
 
     Args:
         before: the cluster as it was asked already; by default it is asked now.
+        raw: the records of the log, as `read_raw` has them; by default they are where the settings say.
     """
     check_tables(settings)
     check_no_pattern("--out", settings.out)
@@ -54,10 +55,10 @@ def run(spark: SparkSession, settings: Settings, before: Held | None = None) -> 
     check_days(store, TABLES, settings.append_day is not None)
     progress = Progress(spark, settings.terminal)
     with progress.running():
-        return _run(store, settings, before, progress)
+        return _run(store, settings, before, progress, raw)
 
 
-def _run(store: Store, settings: Settings, before: Held | None, progress: Progress) -> list[str]:
+def _run(store: Store, settings: Settings, before: Held | None, progress: Progress, raw: DataFrame | None) -> list[str]:
     spark = store.spark
     if before is None and settings.bootstrap_servers is not None:
         shares = settings.makes("share_partitions")
@@ -66,7 +67,9 @@ def _run(store: Store, settings: Settings, before: Held | None, progress: Progre
         )
     check_readable(settings, () if before is None else before.begun.unreadable())
     journal = None if settings.journal is None else read_journal(spark, settings.journal)
-    log_here = _log_here(spark, settings, before)
+    if raw is None and settings.raw is not None:
+        raw = read_raw(spark, settings.raw)
+    log_here = _log_here(settings, before, raw)
     with plans(spark, log_here is not None):
         staging = Store(spark, settings.out)
         try:
@@ -74,7 +77,9 @@ def _run(store: Store, settings: Settings, before: Held | None, progress: Progre
                 records, latest = parted(_saved_records(spark, settings.records))
             elif log_here is None:
                 with progress.step("reading and decoding the log"):
-                    records, latest = _decoded(staging, _raw(spark, settings, before), settings)
+                    records, latest = _decoded(
+                        staging, _read(spark, settings, before) if raw is None else raw, settings
+                    )
             else:
                 stored = arrow_table(spark, decoded_here(log_here))
                 if settings.keep_records:
@@ -130,13 +135,12 @@ def _tables_of(
     return [name for name in TABLES if name in made.written]
 
 
-def _log_here(spark: SparkSession, settings: Settings, before: Held | None) -> pa.Table | None:
+def _log_here(settings: Settings, before: Held | None, raw: DataFrame | None) -> pa.Table | None:
     """The log, where it is so small that it is decoded here; None where it is not, or is decoded already."""
     if settings.records is not None:
         return None
-    if settings.raw is None:
+    if raw is None:
         return None if before is None else before.log
-    raw = _raw(spark, settings, before)
     return plain(raw).toArrow() if is_small(raw) else None
 
 
@@ -165,9 +169,7 @@ def _removed(staging: Store) -> None:
         log.info("%s stays: %s", staging.path(RECORDS), sentence(error))
 
 
-def _raw(spark: SparkSession, settings: Settings, before: Held | None) -> DataFrame:
-    if settings.raw is not None:
-        return read_raw(spark, settings.raw)
+def _read(spark: SparkSession, settings: Settings, before: Held | None) -> DataFrame:
     if settings.bootstrap_servers is None or before is None:
         raise PipelineError("there is nothing to read: give --bootstrap-servers, --raw or --records")
     servers, begun = settings.bootstrap_servers, before.begun

@@ -11,12 +11,16 @@ from kafkastub_pipeline.cluster import reached
 from kafkastub_pipeline.decode import decoded
 from kafkastub_pipeline.errors import PipelineError, sentence
 from kafkastub_pipeline.files import Files, check_no_pattern, check_writable
+from kafkastub_pipeline.live.follow import Follower
 from kafkastub_pipeline.sources import stream_kafka
 from kafkastub_pipeline.topics import TOPIC
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
+    from pyspark.sql.streaming.readwriter import DataStreamWriter
+
+    from kafkastub_pipeline.settings import Settings
 
 log = logging.getLogger("kafkastub_pipeline")
 
@@ -33,10 +37,16 @@ def stream(
     checkpoint: str,
     available_now: bool = False,
     options: Sequence[tuple[str, str]] = (),
+    tables: Settings | None = None,
+    alerts: str | None = None,
 ) -> None:
     """Decode into Parquet in `out`; `run --records` makes tables of it. Raises PipelineError.
 
     Killed and started again with the same checkpoint it goes on where it was: Spark's file sink lists what counts.
+
+    Args:
+        tables: tables of the present are kept up to date, as these settings say (`live.tables`).
+        alerts: what is to be looked at in these tables is written there: a directory, or `topic:NAME`.
     """
     files = Files(spark)
     check_no_pattern("--out", out)
@@ -44,22 +54,44 @@ def stream(
     check_writable(files, "--checkpoint", checkpoint)
     _, metadata = reached(bootstrap_servers, options)
     partitions = len(metadata.topics[TOPIC].partitions)
-    frame = decoded(stream_kafka(spark, bootstrap_servers, partitions, options))
+    raw = stream_kafka(spark, bootstrap_servers, partitions, options)
     _remember(files, checkpoint, out, str(metadata.cluster_id))
-    writer = frame.writeStream.format("parquet").option("path", out).option("checkpointLocation", checkpoint)
-    writer = writer.trigger(availableNow=True) if available_now else writer.trigger(processingTime=TRIGGER)
-    query = None
+
+    def triggered(writer: DataStreamWriter) -> DataStreamWriter:
+        return writer.trigger(availableNow=True) if available_now else writer.trigger(processingTime=TRIGGER)
+
+    follower = None if tables is None else Follower(spark, tables, checkpoint, alerts)
+    queries: list[StreamingQuery] = []
     try:
-        query = writer.start()
-        query.awaitTermination()
+        decoding = decoded(raw).writeStream.format("parquet").option("path", out)
+        queries.append(triggered(decoding.option("checkpointLocation", checkpoint)).start())
+        if follower is None:
+            queries[0].awaitTermination()
+        else:
+            queries.append(triggered(follower.taking_in(raw)).start())
+            _follow(follower, queries)
     except KeyboardInterrupt:  # the way to stop it
-        if query is not None:
+        for query in queries:
             _stop(query)
+    except PipelineError:
+        for query in queries:
+            _stop(query)
+        raise
     except Exception as error:
         raise PipelineError(
             f"the stream into {out} ended: {sentence(error)}; started again it goes on from {checkpoint}, if that is"
             " not what is damaged"
         ) from error
+
+
+def _follow(follower: Follower, queries: list[StreamingQuery]) -> None:
+    """Make tables until a query ends: by itself when all that is there is done, else by an error, which is raised."""
+    while not queries[1].awaitTermination(1):
+        follower.look()
+        if not queries[0].isActive and (error := queries[0].exception()) is not None:
+            raise error
+    follower.look()
+    queries[0].awaitTermination()
 
 
 def _stop(query: StreamingQuery) -> None:

@@ -8,14 +8,19 @@ DOCS = Path(__file__).parents[2] / "docs"
 PAGE = DOCS / "pipeline.md"
 SPARK = DOCS / "spark.md"
 BEGIN = "<!-- tables: written by python -m tests.pipeline.documented -->"
+BEGIN_ALERTS = "<!-- alerts: written by python -m tests.pipeline.documented -->"
 BEGIN_COLUMNS = "<!-- columns: written by python -m tests.pipeline.documented -->"
 END_COLUMNS = "<!-- end of columns -->"
 
 
 def rendered(text: str) -> str:
     """The page with its tables anew; what stands above them stays."""
+    from kafkastub_pipeline.live.log import COLUMNS
     from kafkastub_pipeline.tables.columns import TABLES
 
+    front, _, rest = text.partition(BEGIN_ALERTS)
+    _, _, rest = rest.partition(END_COLUMNS)
+    text = "\n".join([front + BEGIN_ALERTS, "", *_columns(COLUMNS), "", END_COLUMNS]) + rest
     head, _, _ = text.partition(BEGIN)
     lines = [BEGIN]
     for table, columns in TABLES.items():

@@ -132,10 +132,11 @@ def test_arguments(capsys: pytest.CaptureFixture[str], option: str, value: str, 
 
 def test_for_ever_may_come_first() -> None:
     """`-1,60` looks like an option to argparse."""
-    from kafkastub_pipeline.cli import _negatives_joined, parser
+    from kafkastub_pipeline.cli import parser
+    from kafkastub_pipeline.values import negatives_joined
 
     for given in (["--retention-minutes", "-1,60"], ["--retention-minutes=-1,60"]):
-        options = parser().parse_args(_negatives_joined(["run", "--out", "x", *given]))
+        options = parser().parse_args(negatives_joined(["run", "--out", "x", *given]))
         assert options.retention_minutes == (-1, 60)
     assert command("run", "--out", "x", "--retention-minutes", "-1,60") == 2  # nothing to read
 
