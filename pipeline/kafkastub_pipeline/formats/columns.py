@@ -103,8 +103,8 @@ FORMATS: Final[dict[str, Columns]] = {
     "kafkastub_journal": (
         ("schema_version", "int", "version of the journal's schema"),
         ("sequence", "bigint", "number of the entry, counted from the start of the journal"),
-        ("kind", "string", "`request`, or `clock` where the broker's clock was moved"),
-        ("broker_time", "timestamp", "arrival by the broker's clock; for `clock` the time that it was moved to"),
+        ("kind", "string", "`request`, or `clock` for a move of the broker's clock"),
+        ("broker_time", "timestamp", "arrival by the broker's clock; for `clock` the new time"),
         ("wall_time", "timestamp", "arrival by the machine's clock"),
         ("duration_us", "bigint", "microseconds to the answer; null if there was none"),
         ("connection_id", "bigint", "number of the connection, from 1; -1 for `clock`"),
