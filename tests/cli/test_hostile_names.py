@@ -78,6 +78,7 @@ def stub() -> Iterator[KafkaStub]:
         with Client(stub.bootstrap_servers) as client:
             commit(client, HOSTILE, {("orders", 0): 3})
         stub.produce("orders", "x")
+        stub.produce("orders", HOSTILE, key=HOSTILE)
         producer = Producer({"bootstrap.servers": stub.bootstrap_servers, "transactional.id": HOSTILE})
         producer.init_transactions(SECONDS)
         producer.begin_transaction()
@@ -146,6 +147,10 @@ BY_HTTP: tuple[tuple[str, ...], ...] = (
     ("wait", "topic", HOSTILE, "--records", "5", "--timeout", "0.01"),
     ("health", "--topic", HOSTILE),
     ("chaos", "show"),
+    ("records", "show", "orders"),
+    ("records", "show", HOSTILE),
+    ("records", "write", "orders", HOSTILE, "--key", HOSTILE),
+    ("records", "write", "orders", HOSTILE, "--schema", HOSTILE),
 )
 ALONE: tuple[tuple[str, ...], ...] = (
     ("serve", "--topic", HOSTILE),

@@ -16,7 +16,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"api": 4711, "drop": "after"}, "no API of this key"),
     ({"api": [], "drop": "after"}, "names no API"),
     ({"api": "Fetch", "error": "NOT_A_LEADER_OR_FOLLOWER"}, "NOT_LEADER_OR_FOLLOWER is meant"),
-    ({"api": "Fetch", "error": "NONE"}, "no fault"),
+    ({"api": "Fetch", "error": "NONE"}, "not a fault"),
     ({"api": "Fetch"}, "does nothing"),
     ({"api": "Fetch", "drop": "sometimes"}, '"before" or "after"'),
     ({"api": "Fetch", "drop": "after", "cut": 3}, "drop and cut contradict"),

@@ -118,8 +118,8 @@ def test_the_documents_are_written_from_the_results(tmp_path: Path, monkeypatch:
     assert "| kcat | classic | librdkafka 2.0.2 | Fetch 11 |" in clients
     assert "| kcat | consumer | – | ConsumerGroupHeartbeat 1 |" in clients
     assert "| kcat | share | – | ShareFetch 2 |" in clients
-    assert "| return | it comes back" in clients
-    assert "| poison | one is released whenever it comes" in clients
+    assert "| return | the member returns" in clients
+    assert "| poison | a record is always released" in clients
     assert "- kcat, delete group: it asks twice." in clients
     conformance = document.CONFORMANCE.read_text()
     assert conformance.startswith(f"# Conformance\n\ntext\n\n{document.SECTION}\n\nWritten by")

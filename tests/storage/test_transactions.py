@@ -222,7 +222,7 @@ def test_what_is_stable_and_what_was_aborted_is_what_a_plain_history_says(
         (one.producer_id, one.first, one.marker) for one in wanted
     ]
     if log.producer_states.aborted is not None:
-        told = log.producer_states.aborted.told(start, end)
+        told = log.producer_states.aborted.for_reader(start, end)
         assert list(zip(*told, strict=True)) == [(one.producer_id, one.first) for one in wanted]
     if start < log.last_stable_offset:
         read = log.read(start, 300, at_least_one=True, upto=log.last_stable_offset)

@@ -84,7 +84,7 @@ def test_a_task_with_those_who_have_it(stub: KafkaStub, one: Instance, two: Inst
     for wrong in (("0", 2), ("0", -1), ("2", 0)):
         with pytest.raises(KeyError, match="has no"):
             group[wrong]
-    with pytest.raises(TypeError, match="is no task"):
+    with pytest.raises(TypeError, match="is not a task"):
         group["0"]  # type: ignore[index]
 
 
