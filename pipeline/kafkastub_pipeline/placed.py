@@ -147,7 +147,7 @@ class Listed:
             return [str(name) for name in json.loads(text)["files"]]
         except (ValueError, KeyError, TypeError) as error:
             raise PipelineError(
-                f"{target}/{MANIFEST} is damaged: delete {target}, and make it anew with `kafkastub-pipeline run`"
+                f"{target}/{MANIFEST} is damaged: delete {target}, and make it again with `kafkastub-pipeline run`"
             ) from error
 
 

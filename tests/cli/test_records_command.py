@@ -67,7 +67,7 @@ def test_the_newest_are_shown_or_those_from_an_offset_on(stub: KafkaStub, ask: A
 @pytest.mark.parametrize(
     ("line", "says"),
     [
-        (("produce", "orders", "{", "--schema", "orders-value"), "VALUE is no JSON"),
+        (("produce", "orders", "{", "--schema", "orders-value"), "VALUE is not JSON"),
         (("produce", "orders", "{}", "--message", "A"), "--schema is missing"),
         (("produce", "orders", "{}", "--key-schema", "A"), "--key is missing"),
         (("produce", "orders", "{}", "--header", "A"), "NAME=VALUE"),

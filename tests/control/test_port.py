@@ -118,7 +118,7 @@ def test_a_body_that_is_too_large_is_not_read(stub: KafkaStub, http: Http):
 @pytest.mark.parametrize(
     ("body", "names"),
     [
-        (b"{", "the body is no JSON"),
+        (b"{", "the body is not JSON"),
         (b"\xff\xfe", "body"),
         (b"[" * 100_000, "body"),
         (b"NaN", "the body"),

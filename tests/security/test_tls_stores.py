@@ -177,10 +177,10 @@ def test_a_store_of_another_type_than_said_is_refused(tmp_path: Path):
     assert "only Java reads" in jks
     assert "keytool -importkeystore" in jks
     assert "so set ssl.keystore.type=PEM" in refusal({"ssl.keystore.location": str(tmp_path / "pem")})
-    assert "no PKCS12 file" in refusal({"ssl.keystore.location": str(tmp_path / "text")})
+    assert "not a PKCS12 file" in refusal({"ssl.keystore.location": str(tmp_path / "text")})
     for name in ("text", "bytes"):
         config = {"ssl.keystore.type": "PEM", "ssl.keystore.location": str(tmp_path / name)}
-        assert "there is no certificate in it" in refusal(config) or "no PEM file" in refusal(config)
+        assert "there is no certificate in it" in refusal(config) or "not a PEM file" in refusal(config)
 
 
 def test_a_file_without_what_it_is_for_is_refused(tmp_path: Path):

@@ -48,7 +48,7 @@ def _play(arguments: argparse.Namespace, control: Control) -> int:
         output.error(f"cannot read {arguments.file}: {error.strerror}")
         return 2
     except ValueError as error:
-        output.error(f"{arguments.file} is no JSON: {error}")
+        output.error(f"{arguments.file} is not JSON: {error}")
         return 2
     return _show(arguments, control.ask("PUT", "/v1/chaos", {"acts": acts}))
 

@@ -129,7 +129,7 @@ def _given(what: str, text: str, subject: str | None, message: str | None) -> An
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"{what} is no JSON, which a schema wants: {error}") from None
+        raise ValueError(f"{what} is not JSON, which a schema needs: {error}") from None
     return {"json": value, "schema": subject} | ({} if message is None else {"message": message})
 
 

@@ -50,7 +50,7 @@ def of_cluster(
     if upstream.has_sasl and upstream.credentials is None:
         raise ConfigError(
             f"security.protocol={upstream.protocol} without a login is refused: sasl.jaas.config, or sasl.username and "
-            "sasl.password, are wanted"
+            "sasl.password, are required"
         )
     client_id = upstream.properties.get("client.id", _CLIENT_ID)
     with Client(bootstrap_servers, timeout, client_id, connector(upstream, client_id)) as client:

@@ -62,7 +62,7 @@ def of_validation(errors: Sequence[Any]) -> Problem:
     path = ".".join(place[1:2] if where == "query" else place[1:])  # a parameter that may come again has no number
     if first["type"] == "json_invalid":
         why = first.get("ctx", {}).get("error", "it cannot be read")
-        return Problem(400, f"the body is no JSON: {str(why).lower()} at character {path}")
+        return Problem(400, f"the body is not JSON: {str(why).lower()} at character {path}")
     if first["type"] == "missing":
         said = f"the parameter {path}" if where in ("query", "path") else f"{path}" if path else "a body"
         return Problem(400, f"{said} is missing{_mistaken(first, errors)}")

@@ -78,7 +78,7 @@ def configured_users(config: BrokerConfig) -> dict[str, str]:
     except (ValueError, RecursionError):
         users = None
     if not isinstance(users, dict) or not all(user and isinstance(word, str) and word for user, word in users.items()):
-        raise ConfigError(f'{USERS} is refused: wanted is a JSON object of users and passwords, {{"alice": "secret"}}')
+        raise ConfigError(f'{USERS} is refused: expected a JSON object of users and passwords, {{"alice": "secret"}}')
     return users
 
 

@@ -93,7 +93,7 @@ def _keys(document: Any, jwt: Any) -> list[_Key]:
             continue  # of a kind that nobody here knows
         found.append(_Key(one.get("kid"), one["kty"], one.get("use"), one.get("key_ops"), one.get("alg"), read.key))
     if not found:
-        raise ValueError('there is no key in it: wanted is {"keys": [...]} (RFC 7517)')
+        raise ValueError('there is no key in it: expected {"keys": [...]} (RFC 7517)')
     return found
 
 
@@ -213,9 +213,9 @@ def _json(part: str) -> dict[str, Any]:
     try:
         found = _DECODER.decode(_decoded(part).decode("utf-8", "replace"))
     except (ValueError, RecursionError):
-        raise InvalidToken("it is no JSON") from None
+        raise InvalidToken("it is not JSON") from None
     if not isinstance(found, dict):
-        raise InvalidToken("it is no JSON object")
+        raise InvalidToken("it is not a JSON object")
     return found
 
 

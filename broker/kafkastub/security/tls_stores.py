@@ -156,7 +156,7 @@ def _kind(settings: ListenerSettings, store: str, kind: str, data: bytes) -> str
         )
     if kind != PEM and not data.startswith(_DER_SEQUENCE):
         pem = b"-----BEGIN" in data
-        settings.refuse(location, f"it is a PEM file, so set {name}=PEM" if pem else "it is no PKCS12 file")
+        settings.refuse(location, f"it is a PEM file, so set {name}=PEM" if pem else "it is not a PKCS12 file")
     return PEM if kind == PEM else PKCS12
 
 
@@ -164,7 +164,7 @@ def _text(settings: ListenerSettings, store: str, data: bytes) -> str:
     try:
         return data.decode()
     except UnicodeDecodeError:
-        settings.refuse(f"ssl.{store}.location", "it is no PEM file")
+        settings.refuse(f"ssl.{store}.location", "it is not a PEM file")
 
 
 def _pem_keys(settings: ListenerSettings, name: str, text: str, password: str | None) -> KeyStore:
@@ -209,7 +209,7 @@ def _from_pkcs12(
     try:
         return from_pkcs12(data, password)
     except ValueError:
-        settings.refuse(name, f"it cannot be opened: ssl.{store}.password is wrong, or it is no PKCS12 file")
+        settings.refuse(name, f"it cannot be opened: ssl.{store}.password is wrong, or it is not a PKCS12 file")
 
 
 __all__ = ["SECURITY_EXTRA", "KeyStore", "ListenerSettings", "key_store", "trust_store"]

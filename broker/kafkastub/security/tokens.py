@@ -81,9 +81,9 @@ def _claims(part: str) -> dict[str, Any]:
         data = base64.urlsafe_b64decode(part + "=" * (-len(part) % 4))
         found, _ = _DECODER.raw_decode(data.decode(json.detect_encoding(data)).lstrip(" \t\r\n"))
     except (ValueError, RecursionError):
-        raise InvalidToken("it is no JSON") from None
+        raise InvalidToken("it is not JSON") from None
     if not isinstance(found, dict):
-        raise InvalidToken("it is no JSON object")
+        raise InvalidToken("it is not a JSON object")
     return {
         name: [_text(one) for one in value] if isinstance(value, list) else _plain(value)
         for name, value in found.items()
@@ -124,7 +124,7 @@ def jaas_options(name: str, text: str) -> dict[str, str]:
     head = re.match(r"\s*[\w.$]+\s+(?:required|requisite|sufficient|optional)\b", text, re.IGNORECASE)
     stripped = text.strip()
     if head is None or not stripped.endswith(";"):
-        raise ConfigError(f'{name} is refused: wanted is MODULE required NAME="VALUE" …; with a semicolon at its end')
+        raise ConfigError(f'{name} is refused: expected MODULE required NAME="VALUE" …; with a semicolon at its end')
     options: dict[str, str] = {}
     rest = stripped[len(head.group().lstrip()) : -1]
     at = 0

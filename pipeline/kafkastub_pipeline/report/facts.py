@@ -112,7 +112,7 @@ class _Tables:
             return question(frame)
         except Exception as error:
             raise PipelineError(
-                f"the table {name} in {self._source} cannot be read: {sentence(error)}; make it anew with"
+                f"the table {name} in {self._source} cannot be read: {sentence(error)}; make it again with"
                 " `kafkastub-pipeline run`"
             ) from error
 

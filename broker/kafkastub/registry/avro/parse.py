@@ -44,7 +44,7 @@ def parse(text: str, known: dict[str, Named], *, validate_defaults: bool = True)
     except ValueError as error:
         if text.strip() in PRIMITIVES:  # a bare word is one, for Avro
             return Node(text.strip())
-        raise InvalidSchema(f"it is no JSON: {error}") from None
+        raise InvalidSchema(f"it is not JSON: {error}") from None
     parser = _Parser(known)
     found = parser.resolved(parser.schema(value, "", 0))
     if validate_defaults:
@@ -53,7 +53,7 @@ def parse(text: str, known: dict[str, Named], *, validate_defaults: bool = True)
 
 
 def _refuse_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not JSON")
 
 
 class _Parser:
@@ -220,7 +220,7 @@ class _Parser:
             raise InvalidSchema(f"Enum has no symbols: {node.full_name}")
         for symbol in symbols:
             if not isinstance(symbol, str):
-                raise InvalidSchema(f"a symbol of {node.full_name} is {_shown(symbol)}, which is no name")
+                raise InvalidSchema(f"a symbol of {node.full_name} is {_shown(symbol)}, which is not a name")
             _check_name(symbol)
         node.symbols = symbols
         if len(set(symbols)) < len(symbols):

@@ -34,7 +34,7 @@ def read(text: str) -> Any:
     except RecursionError:
         raise TooComplex(f"schemas may lie {DEEPEST} deep in each other") from None
     except ValueError as error:
-        raise InvalidSchema(f"it is no JSON: {error}") from None
+        raise InvalidSchema(f"it is not JSON: {error}") from None
     if not isinstance(value, dict | bool):
         raise InvalidSchema("a JSON Schema is an object, true or false")
     return value

@@ -49,7 +49,7 @@ class _Reader:
     def value(self, schema: Node, depth: int) -> Any:
         self._left -= 1
         if self._left < 0:
-            raise ValueError(f"it has more than {self._most} values, of which so many bytes are not read")
+            raise ValueError(f"it has more than {self._most} values, which is more than is read")
         if depth > DEEPEST:
             raise ValueError(f"it is more than {DEEPEST} deep")
         simple = _SIMPLE.get(schema.type)
@@ -74,7 +74,7 @@ class _Reader:
     def _take(self, count: int) -> bytes:
         begin, left = self.position, len(self._content) - self.position
         if not 0 <= count <= left:
-            raise ValueError(f"at byte {begin}: {count} bytes are wanted, {left} are left")
+            raise ValueError(f"at byte {begin}: {count} bytes were expected, {left} are left")
         self.position += count
         return self._content[begin : self.position]
 
@@ -99,7 +99,7 @@ class _Reader:
         try:
             return self._take(self._long()).decode()
         except UnicodeDecodeError:
-            raise ValueError(f"at byte {begin}: a string that is no UTF-8") from None
+            raise ValueError(f"at byte {begin}: a string that is not UTF-8") from None
 
     def _blocks(self) -> Iterator[None]:
         """As often as there are items. Each of them is counted, those without bytes too."""
@@ -113,7 +113,7 @@ class _Reader:
     def _boolean(self) -> bool:
         byte = self._take(1)[0]
         if byte > 1:
-            raise ValueError(f"at byte {self.position - 1}: {byte} is no boolean")
+            raise ValueError(f"at byte {self.position - 1}: {byte} is not a boolean")
         return byte == 1
 
     def _float(self) -> float:

@@ -241,7 +241,7 @@ def _utf8(text: str) -> bytes:
     try:
         return text.encode()
     except UnicodeEncodeError:
-        raise ValueError(f"{text!r:.{_LONGEST_SHOWN}} has half of a surrogate pair, which is no character") from None
+        raise ValueError(f"{text!r:.{_LONGEST_SHOWN}} has half of a surrogate pair, which is not a character") from None
 
 
 def _with_length(content: bytes) -> bytes:

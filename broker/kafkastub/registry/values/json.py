@@ -39,7 +39,7 @@ class Codec:
         try:
             text = json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
         except (TypeError, ValueError, RecursionError) as error:
-            raise ValueError(f"it is no JSON: {error}") from None
+            raise ValueError(f"it is not JSON: {error}") from None
         self._check(value)
         return text
 
@@ -48,7 +48,7 @@ class Codec:
         try:
             value = json.loads(data)
         except (ValueError, RecursionError) as error:
-            raise ValueError(f"it is no JSON: {error}") from None
+            raise ValueError(f"it is not JSON: {error}") from None
         self._check(value)
         return value
 

@@ -27,7 +27,7 @@ class Codec:
         try:
             self._file = _described(text, references)
         except DecodeError as error:
-            raise ValueError(f"it is no descriptor: {error}") from None
+            raise ValueError(f"it is not a descriptor: {error}") from None
         self._names = dict(_messages(self._file))
         self._of_indexes = {indexes: name for name, indexes in self._names.items()}
 
