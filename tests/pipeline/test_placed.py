@@ -129,7 +129,7 @@ def test_a_manifest_that_is_damaged_is_told(spark: SparkSession, tmp_path: Path,
     (tmp_path / "t").mkdir()
     (tmp_path / "t" / "_manifest.json").write_text(text)
     for question in (lambda store: store.read("t"), lambda store: store.write("t", spark.range(1))):
-        with pytest.raises(PipelineError, match=r"_manifest.json is damaged: delete .*/t, and make it anew"):
+        with pytest.raises(PipelineError, match=r"_manifest.json is damaged: delete .*/t, and make it again"):
             question(Store(spark, str(tmp_path)))
 
 
