@@ -8,6 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafkastub.guarantees.reading import batches_in, spans_in
+from kafkastub.guarantees.reading_fetches import fetch_answer
+from kafkawire.codec import decode_from, encode
+from kafkawire.messages.fetch_response import (
+    AbortedTransaction,
+    FetchableTopicResponse,
+    FetchResponse,
+    LeaderIdAndEpoch,
+    PartitionData,
+)
 from kafkawire.records import NewRecord, build_batch, build_marker
 
 KINDS = st.lists(st.tuples(st.sampled_from(["ordinary", "marker"]), st.integers(1, 3), st.integers(0, 2)), max_size=12)
@@ -15,16 +24,7 @@ KINDS = st.lists(st.tuples(st.sampled_from(["ordinary", "marker"]), st.integers(
 
 @given(KINDS, st.integers(0, 80))
 def test_stretches_cover_the_batches(kinds: list[tuple[str, int, int]], cut: int):
-    data, offset = b"", 0
-    for kind, count, gap in kinds:
-        offset += gap
-        if kind == "ordinary":
-            batch = build_batch([NewRecord(None, b"x", 1)] * count)
-            data += offset.to_bytes(8) + batch[8:]
-            offset += count
-        else:
-            data += build_marker(7, 0, count > 1, 0, 1, base_offset=offset)
-            offset += 1
+    data = records_of(kinds)
     data = data[: len(data) - cut] if cut else data
     one_by_one, spans = list(batches_in(data)), list(spans_in(data))
 
@@ -36,3 +36,57 @@ def test_stretches_cover_the_batches(kinds: list[tuple[str, int, int]], cut: int
     assert [one.aborts for one in spans if one.control] == [one.aborts for one in one_by_one if one.control]
     ordinary = [one for one in spans if not one.control]
     assert all(one.end <= two.first for one, two in pairwise(ordinary))
+
+
+PARTITION = st.tuples(st.integers(0, 5), st.sampled_from([0, 0, 3]), st.integers(0, 99), KINDS, st.booleans())
+
+
+@given(
+    st.integers(4, 18), st.lists(st.lists(PARTITION, max_size=3), max_size=3), st.lists(st.integers(0, 999), max_size=9)
+)
+def test_an_answer_to_fetch_is_read_as_its_decoder_does(
+    version: int, topics: list[list[tuple[int, int, int, list[tuple[str, int, int]], bool]]], cuts: list[int]
+):
+    """In whichever pieces it was sent, at every version."""
+    answer = FetchResponse(throttle_time_ms=1, session_id=7, responses=[])
+    for number, rows in enumerate(topics):
+        partitions = [
+            PartitionData(
+                partition_index=index, error_code=error, high_watermark=mark, last_stable_offset=mark,
+                log_start_offset=mark // 2, aborted_transactions=[AbortedTransaction(7, 1)] if mark % 2 else None,
+                records=None if none else records_of(kinds),
+                current_leader=LeaderIdAndEpoch(1, 2) if error else LeaderIdAndEpoch(),
+            )
+            for index, error, mark, kinds, none in rows
+        ]  # fmt: skip
+        answer.responses += [FetchableTopicResponse(f"orders {number}", bytes([number + 1] * 16), partitions)]
+    frame = b"head" + encode(answer, version)
+    places = sorted({0, len(frame), *(one % (len(frame) + 1) for one in cuts)})
+    pieces = tuple(memoryview(frame)[start:end] for start, end in pairwise(places))
+    decoded = decode_from(FetchResponse, version, frame, 4)[0]
+    found = fetch_answer(pieces, 4, version)
+    assert (found.error_code, found.session_id) == (decoded.error_code, decoded.session_id)
+    assert [(one.topic, one.topic_id) for one in found.responses] == [
+        (one.topic, one.topic_id) for one in decoded.responses
+    ]
+    for ours, theirs in zip(found.responses, decoded.responses, strict=True):
+        assert [one[:4] for one in ours.partitions] == [
+            (one.partition_index, one.error_code, one.high_watermark, one.log_start_offset) for one in theirs.partitions
+        ]
+        assert [one.batches for one in ours.partitions] == [
+            None if one.records is None else tuple(spans_in(one.records)) for one in theirs.partitions
+        ]
+
+
+def records_of(kinds: list[tuple[str, int, int]]) -> bytes:
+    data, offset = b"", 0
+    for kind, count, gap in kinds:
+        offset += gap
+        if kind == "ordinary":
+            batch = build_batch([NewRecord(None, b"x", 1)] * count)
+            data += offset.to_bytes(8) + batch[8:]
+            offset += count
+        else:
+            data += build_marker(7, 0, count > 1, 0, 1, base_offset=offset)
+            offset += 1
+    return data

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from kafkastub.guarantees.events import At, Batch, Client, Event, Fetched, Produced, Replicated
+from kafkastub.guarantees.reading_fetches import batch_of, fetch_answer, spans
 from kafkastub.guarantees.reading_groups import GROUPS
 from kafkastub.guarantees.reading_transactions import TRANSACTIONS
 from kafkastub.journal.extract import TopicName
@@ -16,18 +17,12 @@ from kafkawire.catalogue import request_class, response_class
 from kafkawire.codec import decode_from
 from kafkawire.errors import KafkaError, MalformedMessage
 from kafkawire.header import is_flexible, read_request_header, response_header_size
-from kafkawire.records import HEADER_SIZE, MAGIC, parse_header, read_batch, split_batches
-from kafkawire.records.batch import LOG_OVERHEAD
+from kafkawire.records import HEADER_SIZE, read_batch, split_batches
 from kafkawire.schema import ZERO_UUID
 
 _MOST_SESSIONS: Final = 4096
 _MOST_NAMES: Final = 10_000
 _key_and_version: Final = struct.Struct(">hh").unpack_from
-_base_and_length: Final = struct.Struct(">qi").unpack_from
-_attributes_and_last: Final = struct.Struct(">hi").unpack_from
-_NOT_ORDINARY: Final = 0x30
-"""Of a batch's attributes: of a transaction, or a control batch."""
-_MARKER_KIND: Final = struct.Struct(">h").unpack_from
 _SAID_AGAIN: Final = frozenset((ApiKey.HEARTBEAT, ApiKey.CONSUMER_GROUP_HEARTBEAT, ApiKey.FIND_COORDINATOR))
 """What says nothing new when it is said again."""
 _UNIQUE: Final = (Outcome.CLOCK, Outcome.REFUSED, Outcome.PENDING)
@@ -68,12 +63,15 @@ class Reader:
             flexible = is_flexible(cls, version)
             header = read_request_header(data, start, end, flexible)
             request = decode_from(cls, version, data, header.end)[0]
-            answer = None
+            answer: Any = None
             if raw.outcome is Outcome.REPLY and raw.reply is not None:
-                reply = raw.reply_frame
-                assert reply is not None
                 body = 4 + response_header_size(key, is_flexible(answer_cls, version))
-                answer = decode_from(answer_cls, version, reply, body)[0]
+                if key == ApiKey.FETCH:
+                    answer = fetch_answer(raw.reply, body, version)
+                else:
+                    reply = raw.reply_frame
+                    assert reply is not None
+                    answer = decode_from(answer_cls, version, reply, body)[0]
         except (KeyError, MalformedMessage, ValueError):
             return
         if key == ApiKey.METADATA or key == ApiKey.CREATE_TOPICS:
@@ -175,7 +173,7 @@ class Reader:
 def _answered(
     at: At, client: Client, partition: tuple[str, int], asked: int | None, isolation: int, said: Any
 ) -> Fetched:
-    batches = tuple(spans_in(said.records)) if said.records is not None and not said.error_code else ()
+    batches = said.batches if said.batches is not None and not said.error_code else ()
     if asked is None:  # the session is older than the journal
         asked = min((batch.first for batch in batches), default=max(said.high_watermark, 0))
     end = max((batch.end for batch in batches), default=asked)
@@ -191,55 +189,15 @@ def batches_in(records: Any) -> Iterator[Batch]:
     try:
         for magic, one in split_batches(data):
             if magic == 2 and len(one) >= HEADER_SIZE:
-                yield _batch(one)
+                yield batch_of(lambda start, count, one=one: one[start : start + count], 0, len(one))  # type: ignore[misc]
     except KafkaError:
         return
 
 
 def spans_in(records: Any) -> Iterator[Batch]:
-    """The same, with ordinary batches that follow each other as one: what was given, and not how it was packed."""
-    data = records if isinstance(records, bytes | bytearray | memoryview) else b"".join(records)
-    at, size, first, end = 0, len(data), -1, -1
-    while size - at >= HEADER_SIZE:
-        base, length = _base_and_length(data, at)
-        behind = at + LOG_OVERHEAD + length
-        if behind > size or length < HEADER_SIZE - LOG_OVERHEAD or data[at + 16] != MAGIC:
-            break
-        attributes, last_delta = _attributes_and_last(data, at + 21)
-        if not attributes & _NOT_ORDINARY:
-            if base != end:
-                if first >= 0:
-                    yield _ordinary(first, end)
-                first = base
-            end = base + last_delta + 1
-        else:
-            if first >= 0:
-                yield _ordinary(first, end)
-            first = end = -1
-            yield _batch(memoryview(data)[at:behind])
-        at = behind
-    if first >= 0:
-        yield _ordinary(first, end)
-
-
-def _ordinary(first: int, end: int) -> Batch:
-    return Batch(first, end, -1, -1, -1, 0, False, False)
-
-
-def _batch(one: memoryview) -> Batch:
-    header = parse_header(one)
-    aborts = None
-    if header.control:
-        try:
-            key = next(read_batch(one)).key
-            kind = _MARKER_KIND(key, 2)[0] if key is not None and len(key) >= 4 else -1
-            aborts = {0: True, 1: False}.get(kind)
-        except (KafkaError, StopIteration):
-            pass
-    return Batch(
-        header.base_offset, header.last_offset + 1, header.producer_id, header.producer_epoch, header.base_sequence,
-        header.crc, header.transactional, header.control, aborts,
-    )  # fmt: skip
+    """The same, with ordinary batches that follow each other as one."""
+    data = memoryview(records if isinstance(records, bytes | bytearray | memoryview) else b"".join(records))
+    return spans(lambda start, count: data[start : start + count], 0, len(data))
 
 
 def contents_of(records: bytes) -> list[int]:
