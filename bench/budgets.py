@@ -225,7 +225,7 @@ def _rest(results: Results) -> Iterator[Verdict]:
 
 
 def _checked(results: Results) -> Iterator[Verdict]:
-    for case in checked.CASES:
+    for case in checked.ROWS:
         what, budget = f"{case} with guarantees checked", f"≥ {checked.BUDGET:g} × with the journal alone"
         found = results.checked.get(case)
         if found is None:
