@@ -5,11 +5,6 @@ from __future__ import annotations
 import struct
 from typing import Any, Final
 
-from kafkastub.registry.avro import AvroSchema
-from kafkastub.registry.errors import InvalidSchema
-from kafkastub.registry.values.as_json import JsonMaker
-from kafkastub.registry.values.avro_reading import read
-
 MOST_SCHEMA: Final = 64 << 10
 """Bytes of a schema."""
 _MOST_VALUES: Final = 50_000
@@ -29,6 +24,10 @@ class Reader:
 
     def __init__(self, schema: str) -> None:
         """Raises AvroError."""
+        from kafkastub.registry.avro import AvroSchema
+        from kafkastub.registry.errors import InvalidSchema
+        from kafkastub.registry.values.as_json import JsonMaker
+
         if len(schema.encode("utf-8", "replace")) > MOST_SCHEMA:
             raise AvroError(f"the schema has more than {MOST_SCHEMA} bytes")
         try:
@@ -50,6 +49,8 @@ class Reader:
                 raise error from None
 
     def _whole(self, content: bytes) -> Any:
+        from kafkastub.registry.values.avro_reading import read
+
         try:
             self._maker.check()
             return self._maker.to_json(read(self._schema, content))

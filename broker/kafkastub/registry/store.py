@@ -193,10 +193,18 @@ class Store:
 
     def take(self, subject: str, version: int, schema_id: int, deleted: bool, ts: int, raw: bytes) -> None:
         """A version of a subject whose record ends as this registry writes it, with whether it is deleted."""
-        if version > 0 and schema_id <= _LARGEST:
-            self._take(Entry(subject, version, schema_id, deleted, ts, raw, True))
-        else:
+        if version <= 0 or schema_id > _LARGEST:
             self.ignored += 1
+            return
+        entry = Entry(subject, version, schema_id, deleted, ts, raw, True)
+        ids = self._ids.get(DEFAULT_CONTEXT)
+        if ids is None or subject[0] == ":" or subject in self._subjects or schema_id in ids or self._is_indexed:
+            self._take(entry)
+            return
+        self._subjects[subject] = {version: entry}
+        ids[schema_id] = [entry]
+        if schema_id > self._max_ids[DEFAULT_CONTEXT]:
+            self._max_ids[DEFAULT_CONTEXT] = schema_id
 
     def _apply_other(self, key: dict[str, Any], value: Any, raw: bytes | None, ts: int) -> None:
         """Raises what reading it may raise."""
@@ -269,6 +277,10 @@ class Store:
             self._refer(entry)
         if self._guids is not None:
             self._guids.setdefault(entry.schema.guid, []).append(entry)
+
+    @property
+    def _is_indexed(self) -> bool:
+        return self._contents is not None or self._references is not None or self._guids is not None
 
     def _refer(self, entry: Entry) -> None:
         if entry.refers and self._references is not None:
