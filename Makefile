@@ -17,7 +17,7 @@ QUICK_WORKERS ?= $(shell expr 3 \* $$(getconf _NPROCESSORS_ONLN))
 export PYTHONDONTWRITEBYTECODE :=
 NIGHTLY ?= soak mutants oracle-proxy chaos-proxy clients-proxy programs-proxy oracle-expiry test-pipeline-s3 test-pipeline-versions binary-python test-binary test-clients-java-binary
 
-.PHONY: help run test test-long test-all dist site test-site test-clients-java test-clients-java-binary test-docker test-pipeline test-pipeline-s3 test-pipeline-versions bench-pipeline spark-cluster check oracle oracle-proxy oracle-expiry differential conformance mutants soak nightly chaos chaos-proxy golden messages docs clients programs clients-proxy programs-proxy examples bench bench-clients-java bench-scale bench-proxy pictures binary binary-python binary-starts test-binary clients-code clients-packages test-clients-packages release lock clean
+.PHONY: help run test test-long test-all dist site test-site test-clients-java test-clients-java-binary test-docker test-pipeline test-pipeline-s3 test-pipeline-versions bench-pipeline spark-cluster check oracle oracle-proxy oracle-expiry differential conformance mutants soak nightly chaos check-workers chaos-proxy golden messages docs clients programs clients-proxy programs-proxy examples bench bench-clients-java bench-scale bench-proxy pictures binary binary-python binary-starts test-binary clients-code clients-packages test-clients-packages release lock clean
 
 help:
 	@echo "make run           serve on 127.0.0.1:9092 (ARGS='--port 0 --topic orders:3' adds options)"
@@ -45,6 +45,7 @@ help:
 	@echo "make soak          the long ones; KAFKASTUB_SOAK_SECONDS bounds random histories (3600)"
 	@echo "make nightly       what takes hours: $(NIGHTLY); the end says what failed"
 	@echo "make chaos         workers with a bug and correct ones in three languages, a thousand seeds of trouble"
+	@echo "make check-workers  the correct workers in three languages, SEEDS=1000 of trouble: a check finds nothing of them"
 	@echo "make chaos-proxy   the same workers behind a proxy in front of Apache Kafka, two hundred seeds"
 	@echo "make examples      the projects under examples/ (needs Maven, Go, Node.js, Cargo)"
 	@echo "make pictures      take docs/pictures of the page anew (Chromium)"
@@ -225,6 +226,11 @@ nightly:
 
 chaos: $(DEV)
 	CHAOS_SEEDS=1000 $(PYTEST) tests/chaos $(ARGS)
+
+# Seeds are counted from 0; without SEEDS=N a thousand, which takes hours.
+check-workers: SEEDS = 1000
+check-workers: $(DEV)
+	CHECK_SEEDS=$(SEEDS) $(PYTEST) tests/guarantees/test_workers.py tests/guarantees/test_programs.py -k correct $(ARGS)
 
 chaos-proxy: $(DEV)
 	PROXY_CHAOS_SEEDS=200 $(PYTEST) -m oracle_proxy tests/proxy/test_chaos.py $(ARGS)
