@@ -179,7 +179,7 @@ def test_a_delivery_report_is_not_looked_at(stub: KafkaStub):
     producer.produce("orders", "written")
     producer.flush(SECONDS)
     cause = only(stub.check(), "refused_and_given_up")
-    assert "1 records of client 'rdkafka' were refused with NOT_ENOUGH_REPLICAS" in cause
+    assert "1 record of client 'rdkafka' was refused with NOT_ENOUGH_REPLICAS" in cause
 
 
 def test_retries_without_idempotence_write_twice(stub: KafkaStub):
@@ -240,7 +240,8 @@ def test_what_is_aborted_is_read(stub: KafkaStub):
     consumer.commit(offsets=at(1), asynchronous=False)
     consumer.close()
     cause = only(stub.check(), "read_aborted")
-    assert cause == "records of an aborted transaction were given to the group, which reads uncommitted ones"
+    assert cause.startswith("records of an aborted transaction were given to the group")
+    assert "isolation.level=read_uncommitted" in cause
 
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning")

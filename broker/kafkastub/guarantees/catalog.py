@@ -195,9 +195,9 @@ _ALL: Final = (
         "Each record of one topic that a group has committed has one in the other topic with the same key, value or "
         "whatever the test names.",
         "Looks at what the topics have when it is asked; records that are gone from the input are not looked for.",
-        "Commit behind the output's acknowledgement: `flush()`, then `commitSync()`.",
-        "Commit behind the delivery reports: `flush`, then `rd_kafka_commit`.",
-        "Commit behind `Flush`, or `ProduceSync`.",
+        "`enable.auto.commit=false`; commit after the output is acknowledged: `flush()`, then `commitSync()`.",
+        "`enable.auto.commit=false`; commit after the delivery reports: `flush`, then `rd_kafka_commit`.",
+        "`DisableAutoCommit`; commit after `Flush`, or `ProduceSync`.",
         "lost write",
     ),
     Guarantee(

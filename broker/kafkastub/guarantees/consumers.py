@@ -263,7 +263,7 @@ class Consumers:
                 given_to = f"had been given to {short(one.before)}" if one.before else "had been given to the group"
                 cause = (
                     f"{short(one.member)} began at {one.end} though {one.start} was committed, and committed {offset}: "
-                    f"what lies between {given_to}, was not committed, and was not given again"
+                    f"the records between {given_to}, were not committed, and were not given again"
                 )
                 self._suspect(
                     "left_behind", group, partition, left, cause, event.at, one.committed_at, one.began,

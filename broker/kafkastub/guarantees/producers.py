@@ -73,7 +73,8 @@ class Producers:
         self.batches = 0
 
     def produced(self, event: Produced) -> None:
-        self.batches += 1
+        if event.error == 0 or event.acks == 0:
+            self.batches += 1
         self.used(event.batch.producer_id, event.batch.epoch, event.error, event.at, event.client)
         log = self._state.log(event.partition)
         waiting = self._open.get(event.partition)
@@ -268,9 +269,11 @@ class Producers:
                         f"{error_name(one.error)}, and client {one.client.client_id!r} may still repeat them"
                     )
                     continue
+                count = one.contents.total()
+                records, were = ("records", "were") if count > 1 else ("record", "was")
                 cause = (
-                    f"{one.contents.total()} records of client {one.client.client_id!r} were refused with "
-                    f"{error_name(one.error)}, which can be tried again, and were never written"
+                    f"{count} {records} of client {one.client.client_id!r} {were} refused with "
+                    f"{error_name(one.error)}, which can be tried again, and {were} never written"
                 )
                 yield found("refused_and_given_up", cause, one.at, one.last, later, partition=partition)
 

@@ -198,7 +198,10 @@ class Transactions:
                 aborted += [one for one in bad if one not in aborted]
             who = (short(of.tenure.member),) if of.tenure is not None else ()
             if aborted and at is not None:
-                cause = "records of an aborted transaction were given to the group, which reads uncommitted ones"
+                cause = (
+                    "records of an aborted transaction were given to the group, which reads with "
+                    "isolation.level=read_uncommitted"
+                )
                 yield found(
                     "read_aborted", cause, at, partition=partition, offsets=aborted, group=group.name, members=who,
                     of=of,
