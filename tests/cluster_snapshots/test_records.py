@@ -125,9 +125,8 @@ def test_who_reads_to_the_end_gets_there(cluster: KafkaStub) -> None:
     saved = Snapshot.from_cluster(cluster.bootstrap_servers)
     with KafkaStub(snapshot=saved) as stub:
         config = {"bootstrap.servers": stub.bootstrap_servers, "group.id": "g", "auto.offset.reset": "earliest"}
-        consumer = Consumer({**config, "enable.partition.eof": True})
-        consumer.subscribe(["plain"])
-        told = until(lambda: consumer.poll(0.1), "the end")
-        assert told.error() is not None
-        assert told.offset() == 10
-        consumer.close()
+        with closing(Consumer({**config, "enable.partition.eof": True})) as consumer:
+            consumer.subscribe(["plain"])
+            at_end = until(lambda: consumer.poll(0.1), "the end")
+            assert at_end.error() is not None
+            assert at_end.offset() == 10
