@@ -175,6 +175,27 @@ def test_an_open_transaction_keeps_its_offset(spark: SparkSession, out: Path) ->
     }
 
 
+@pytest.mark.usefixtures("described")
+def test_the_forecast_on_a_stub_that_starts_from_a_snapshot_is_the_same(
+    spark: SparkSession, kafka: str, tmp_path: Path
+) -> None:
+    from kafkastub import KafkaStub, Snapshot
+    from kafkastub_pipeline.run import Settings, run
+
+    saved = Snapshot.from_cluster(kafka)
+    assert saved.missing == []
+    with KafkaStub(snapshot=saved, profile="kafka") as stub:
+        found = []
+        for name, servers in (("kafka", kafka), ("stub", stub.bootstrap_servers)):
+            out = str(tmp_path / name)
+            run(spark, Settings(out, servers, retention_minutes=(10080, 60), profile="kafka", now=saved.now))
+            tables = {table: rows(spark, Path(out), table) for table in ("expiry_forecast", "lag", "stale_offsets")}
+            found.append({table: sorted(map(str, of_table)) for table, of_table in tables.items()})
+    there, here = found
+    assert len(there["expiry_forecast"]) >= len(REFUSED)  # the others may be deleted by another test
+    assert here == there
+
+
 def test_a_topic_is_known_by_its_id(spark: SparkSession, kafka: str, out: Path) -> None:
     from kafkastub_pipeline.cluster import snapshot
 

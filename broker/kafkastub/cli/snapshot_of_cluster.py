@@ -5,11 +5,14 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from kafkastub.cli import output
 from kafkastub.cli.broker import INTERRUPTED, ended_as_by_ctrl_c
 from kafkastub.cli.common import FAILED, printing, refuse
+
+if TYPE_CHECKING:
+    from kafkastub.cluster_snapshots.taking import Taken
 
 Run = Callable[[argparse.Namespace], int]
 
@@ -22,6 +25,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         dest="source",
         metavar="HOST:PORT,…",
         help="take a snapshot of the cluster with these bootstrap servers; it is only read",
+    )
+    of_cluster.add_argument(
+        "--from-raw",
+        metavar="DIR",
+        help="take it of saved records of __consumer_offsets instead, which the pipeline reads with --raw",
     )
     of_cluster.add_argument(
         "--records",
@@ -53,36 +61,54 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     of_stub: Run = parser.get_default("run")
 
     def run(arguments: argparse.Namespace) -> int:
+        if arguments.source is not None and arguments.from_raw is not None:
+            return refuse("--from together with --from-raw is refused: a snapshot is of one of them")
         if arguments.source is not None:
             return of_cluster_run(arguments)
         for name in ("records", "redact", "command_config", "reach"):
             if getattr(arguments, name):
                 return refuse(f"--{name.replace('_', '-')} without --from is refused: it is about a real cluster")
-        return of_stub(arguments)
+        return of_stub(arguments) if arguments.from_raw is None else of_raw_run(arguments)
 
     parser.set_defaults(run=run)
 
 
 def _take(arguments: argparse.Namespace) -> int:
-    from kafkastub.client import ClientError
     from kafkastub.cluster_snapshots.of_cluster import of_cluster
+
+    return _written(
+        arguments,
+        "--from",
+        lambda: of_cluster(
+            arguments.source,
+            arguments.id,
+            records=dict(_pair("--records", one) for one in arguments.records),
+            redact=arguments.redact,
+            command_config=arguments.command_config,
+            reach=dict(_pair("--reach", one) for one in arguments.reach),
+            timeout=arguments.timeout,
+            progress=_progress,
+        ),
+    )
+
+
+def _of_raw(arguments: argparse.Namespace) -> int:
+    from kafkastub.cluster_snapshots.of_raw import of_raw
+
+    return _written(arguments, "--from-raw", lambda: of_raw(arguments.from_raw, arguments.id))
+
+
+def _written(arguments: argparse.Namespace, option: str, write: Callable[[], Taken]) -> int:
+    """Write the file, and print what is in it and what is not."""
+    from kafkastub.client import ClientError
     from kafkastub.state.snapshots.saved import SnapshotError
 
     if arguments.id is None:
-        return refuse("--from without a FILE is refused: name the file that the snapshot is written to")
+        return refuse(f"{option} without a FILE is refused: name the file that the snapshot is written to")
     try:
         with ended_as_by_ctrl_c():
-            taken = of_cluster(
-                arguments.source,
-                arguments.id,
-                records=dict(_pair("--records", one) for one in arguments.records),
-                redact=arguments.redact,
-                command_config=arguments.command_config,
-                reach=dict(_pair("--reach", one) for one in arguments.reach),
-                timeout=arguments.timeout,
-                progress=_progress,
-            )
-    except (ClientError, SnapshotError) as error:
+            taken = write()
+    except (ClientError, SnapshotError, ImportError) as error:
         refuse(str(error))
         return FAILED
     except ValueError as error:
@@ -108,6 +134,7 @@ def _take(arguments: argparse.Namespace) -> int:
 
 
 of_cluster_run: Final[Run] = printing(_take)
+of_raw_run: Final[Run] = printing(_of_raw)
 
 
 def _progress(what: str) -> None:

@@ -6,7 +6,6 @@ no committed offset is behind the end of a log. What is on one partition of one 
 
 from __future__ import annotations
 
-import json
 import os
 import time
 import uuid
@@ -15,19 +14,16 @@ from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
 from kafkastub.client import BrokerError, Client, ClientError
-from kafkastub.cluster_snapshots import contents, fetched_offsets, positions, records
+from kafkastub.cluster_snapshots import assembled, contents, fetched_offsets, positions, records
 from kafkastub.cluster_snapshots.archive import Archive
 from kafkastub.cluster_snapshots.records import ALL
 from kafkastub.cluster_snapshots.remains import Remains
 from kafkastub.cluster_snapshots.source import Place, Source
-from kafkastub.config import BrokerConfig, Profile
 from kafkastub.metadata import CONSUMER_OFFSETS, TRANSACTION_STATE
 from kafkastub.metadata.ids import uuid_text
 from kafkastub.state import persisted
 from kafkastub.state.internal_topics.catalog import CATALOG
 from kafkastub.state.snapshots import documents
-from kafkastub.state.snapshots.files import FORMAT, FORMAT_KEY
-from kafkastub.state.snapshots.saved import SavedState
 from kafkastub.transaction_coordinator.records import TransactionCodec, TransactionMetadata
 from kafkawire.errors import ErrorCode, KafkaError, MalformedMessage
 from kafkawire.messages.metadata_request import MetadataRequest, MetadataRequestTopic
@@ -143,36 +139,25 @@ class _Taking:
             self._topic(one, configs.get(one.name, {}), moving, logs)
             for one in sorted(self._metadata.topics, key=lambda one: one.name not in CATALOG)
         ]
-        settings = {
-            "broker_configs": {"broker": of_brokers.dynamic, "default": of_brokers.default},
-            "group_configs": groups,
-            "client_metrics_configs": client_metrics,
-            "features": features.levels,
-            "metadata": {"offset": features.offset, "epoch": 1},
-            "scram": None,
-            "quotas": quotas,
-            "delegation_tokens": [],
-            "acls": acls,
-        }
-        saved = SavedState(
-            BrokerConfig(None, Profile.named("kafka")),
-            self.cluster_id,
-            nodes,
-            max(-1, self._metadata.controller_id),
-            settings,
-            {},
-            (),
-            (0, None),
-            self._newest_ms,
-            -(-self._next_producer_id // _PRODUCER_IDS) * _PRODUCER_IDS,
-            frozenset(),
-            (),
-            frozenset(),
-            of_brokers.properties,
-            source.missing,
+        return assembled.document(
+            topics,
+            cluster_id=self.cluster_id,
+            nodes=nodes,
+            controller_id=max(-1, self._metadata.controller_id),
+            broker_ms=self._newest_ms,
+            next_producer_id=-(-self._next_producer_id // _PRODUCER_IDS) * _PRODUCER_IDS,
+            settings={
+                "broker_configs": {"broker": of_brokers.dynamic, "default": of_brokers.default},
+                "group_configs": groups,
+                "client_metrics_configs": client_metrics,
+                "features": features.levels,
+                "metadata": {"offset": features.offset, "epoch": 1},
+                "quotas": quotas,
+                "acls": acls,
+            },
+            properties=of_brokers.properties,
+            missing=source.missing,
         )
-        head = json.dumps({FORMAT_KEY: FORMAT, **documents.document(saved)}, separators=(",", ":"))
-        return f'{head[:-1]},"topics":[{",".join(topics)}]}}'.encode()
 
     def _topic(
         self,
@@ -187,14 +172,7 @@ class _Taking:
             state = contents.partition(one, moving.get(place))
             partitions.append({**persisted.partition(state), **logs.get(place, documents.NEW)})
         topic_id = told.topic_id if any(told.topic_id) else uuid.uuid4().bytes  # of brokers before 2.8
-        said = {
-            "name": told.name,
-            "id": uuid_text(topic_id),
-            "configs": configs,
-            "coordinators": int(told.name in CATALOG),
-            "partitions": partitions,
-        }
-        return json.dumps(said, separators=(",", ":"))
+        return assembled.topic(told.name, topic_id, configs, partitions)
 
     # -- what coordinators have written --------------------------------------------------------------------------
 

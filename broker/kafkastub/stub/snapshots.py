@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from kafkastub.config import BrokerConfig, Profile
@@ -33,8 +34,6 @@ class Snapshot:
 
         Raises OSError, SnapshotError if it is too large.
         """
-        from pathlib import Path
-
         from kafkastub.storage.disk.directory import replace_file
 
         replace_file(Path(path), self._bytes(), mode=0o600)
@@ -81,22 +80,33 @@ class Snapshot:
             reach: addresses at which nodes are reached, by the addresses that they advertise ("HOST:PORT").
             timeout: the seconds that each request may take.
         """
-        import tempfile
-        from pathlib import Path
-
         from kafkastub.cluster_snapshots.of_cluster import of_cluster
+
+        options: dict[str, Any] = {"records": records, "redact": redact, "command_config": command_config}
+        return cls._written(
+            path, lambda file: of_cluster(bootstrap_servers, file, reach=reach, timeout=timeout, **options)
+        )
+
+    @classmethod
+    def from_raw(cls, folder: str | os.PathLike[str], path: str | os.PathLike[str] | None = None) -> Self:
+        """Return a snapshot of saved records of `__consumer_offsets`: groups with their offsets, and the topics that
+        they have committed on, without records (docs/incident.md).
+
+        `folder` has the Parquet files that the pipeline reads with `--raw`. Broker time is that of the newest record.
+        `path` is a file to write the snapshot to. Raises ImportError without pyarrow (extra `journal`), ValueError for
+        other files, SnapshotError, OSError.
+        """
+        from kafkastub.cluster_snapshots.of_raw import of_raw
+
+        return cls._written(path, lambda file: of_raw(folder, file))
+
+    @classmethod
+    def _written(cls, path: str | os.PathLike[str] | None, write: Callable[[Path], object]) -> Self:
+        import tempfile
 
         with tempfile.TemporaryDirectory(prefix="kafkastub-snapshot-") as folder:
             file = Path(folder, "snapshot") if path is None else Path(path)
-            of_cluster(
-                bootstrap_servers,
-                file,
-                records=records,
-                redact=redact,
-                command_config=command_config,
-                reach=reach,
-                timeout=timeout,
-            )
+            write(file)
             return cls.load(file)
 
     def _bytes(self) -> bytes:
