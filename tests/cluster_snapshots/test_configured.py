@@ -11,6 +11,8 @@ import pytest
 
 from kafkastub import ConfigError, KafkaStub, Snapshot
 from kafkastub.client import Client, groups
+from kafkastub.launcher.options import StubOptions
+from kafkastub.launcher.running import plan
 from tests.process.serving import Serving
 
 CONFIG: dict[str, object] = {
@@ -45,6 +47,16 @@ def test_offsets_expire_when_they_would_there(file: Path) -> None:
         assert not kept(stub)
 
 
+def test_a_snapshot_of_such_a_stub_says_the_same(file: Path, tmp_path: Path) -> None:
+    with KafkaStub(snapshot=file) as stub:
+        stub.snapshot().save(tmp_path / "again")
+    with KafkaStub(snapshot=tmp_path / "again") as stub:
+        stub.clock.freeze()
+        stub.clock.advance(minutes=61)
+        assert not kept(stub)
+        assert sorted(stub.nodes) == [7, 8, 9]
+
+
 def test_what_is_given_wins(file: Path) -> None:
     with KafkaStub(snapshot=file, config={"offsets.retention.minutes": 120, "log.retention.hours": 5}) as stub:
         stub.clock.freeze()
@@ -62,6 +74,11 @@ def test_the_command_starts_from_it(file: Path) -> None:
     with Serving("--snapshot", str(file)) as process, Client(process.servers) as client:
         assert [node.id for node in client.nodes()] == [7, 8, 9]
         assert groups.offsets(client, "g")
+
+
+def test_a_launcher_starts_from_it(file: Path) -> None:
+    config = plan(StubOptions(snapshot=str(file), config={"num.partitions": 3})).config
+    assert (config["offsets.retention.minutes"], config["num.partitions"], config["node.id"]) == (60, 3, 7)
 
 
 def changed(file: Path, to: Path, **properties: str) -> Path:

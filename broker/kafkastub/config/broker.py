@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from . import definition
@@ -77,7 +78,10 @@ class BrokerConfig:
         unknown: names given that Kafka does not have, in the order given. They are ignored; `config.mistyped` says
             which may be meant.
         log_defaults: topic configuration name to typed value, for a topic without overrides.
+        of_cluster: what of `static` comes from a snapshot of a real cluster, for the snapshots of this broker.
     """
+
+    of_cluster: Mapping[str, str] = MappingProxyType({})
 
     def __init__(self, overrides: Mapping[str, object] | None, profile: Profile) -> None:
         """Raises ConfigError (one sentence: key, value, what is allowed) for what Kafka would not start with."""

@@ -44,6 +44,9 @@ def configured(saved: SavedState, given: Mapping[str, object] | None, profile: s
         return BrokerConfig(given, Profile.named(profile))
     hidden = {other for name in given for other in synonyms(name)}
     beneath = {name: text for name, text in saved.properties.items() if is_taken(name) and name not in hidden}
+    of_nodes = {}
     if not {_NODE, "broker.id"} & given.keys():
-        beneath[_NODE] = str(min(one.node_id for one in saved.nodes))
-    return BrokerConfig({**beneath, **given}, Profile.named(profile))
+        of_nodes[_NODE] = str(min(one.node_id for one in saved.nodes))
+    config = BrokerConfig({**of_nodes, **beneath, **given}, Profile.named(profile))
+    config.of_cluster = beneath
+    return config

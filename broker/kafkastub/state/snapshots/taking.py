@@ -43,6 +43,7 @@ def take(state: BrokerState, clock: ClockState) -> SavedState:
         state.transactions.held if state.has_transactions else frozenset(),
         state.log_dirs.wishes(),
         state.share_partitions.held if state.has_share_partitions else frozenset(),
+        state.config.of_cluster,
     )
 
 
