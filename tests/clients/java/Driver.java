@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
@@ -34,7 +35,20 @@ import org.apache.kafka.common.config.ConfigResource;
 public final class Driver {
     private static final ObjectMapper JSON = new ObjectMapper();
     private final Map<String, KafkaConsumer<String, String>> consumers = new HashMap<>();
-    private final Map<String, Admin> admins = new HashMap<>();
+    /** Clusters that a test has at once, at the most. */
+    private static final int MOST_ADMINS = 4;
+
+    /** Those of brokers that are gone look for them for ever: twenty-six of them took half a processor. */
+    private final Map<String, Admin> admins = new LinkedHashMap<>(8, 0.75f, true) {
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<String, Admin> eldest) {
+            if (size() <= MOST_ADMINS) {
+                return false;
+            }
+            eldest.getValue().close(Duration.ZERO);
+            return true;
+        }
+    };
     private final Data data = new Data();
     private final Sharers sharers = new Sharers();
 
