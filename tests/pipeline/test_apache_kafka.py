@@ -191,7 +191,8 @@ def test_the_forecast_on_a_stub_that_starts_from_a_snapshot_is_the_same(
             tables = ("expiry_forecast", "lag")
             settings = Settings(str(out), servers, profile="kafka", now=saved.now, tables=tables)
             run(spark, settings)
-            forecast = sorted(map(str, rows(spark, out, "expiry_forecast")))
+            # the snapshot leaves out records that later ones supersede, so that its log seems to begin later
+            forecast = sorted(str(r.asDict() | {"complete_since": None}) for r in rows(spark, out, "expiry_forecast"))
             behind = {(r.group_id, r.topic, r.partition): r.lag_records for r in rows(spark, out, "lag")}
             found.append((forecast, behind))
     assert len(found[0][0]) >= len(REFUSED)  # the others may be deleted by another test
