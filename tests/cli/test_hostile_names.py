@@ -149,8 +149,8 @@ BY_HTTP: tuple[tuple[str, ...], ...] = (
     ("chaos", "show"),
     ("records", "show", "orders"),
     ("records", "show", HOSTILE),
-    ("records", "write", "orders", HOSTILE, "--key", HOSTILE),
-    ("records", "write", "orders", HOSTILE, "--schema", HOSTILE),
+    ("records", "produce", "orders", HOSTILE, "--key", HOSTILE, "--header", f"{HOSTILE}={HOSTILE}"),
+    ("records", "produce", "orders", "{}", "--schema", HOSTILE),
 )
 ALONE: tuple[tuple[str, ...], ...] = (
     ("serve", "--topic", HOSTILE),
