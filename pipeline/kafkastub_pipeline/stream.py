@@ -60,6 +60,8 @@ def stream(
     def triggered(writer: DataStreamWriter) -> DataStreamWriter:
         return writer.trigger(availableNow=True) if available_now else writer.trigger(processingTime=TRIGGER)
 
+    if tables is not None:
+        check_writable(files, "--tables", tables.out)
     follower = None if tables is None else Follower(spark, tables, checkpoint, alerts)
     queries: list[StreamingQuery] = []
     try:
@@ -71,17 +73,17 @@ def stream(
             queries.append(triggered(follower.taking_in(raw)).start())
             _follow(follower, queries)
     except KeyboardInterrupt:  # the way to stop it
-        for query in queries:
-            _stop(query)
+        pass
     except PipelineError:
-        for query in queries:
-            _stop(query)
         raise
     except Exception as error:
         raise PipelineError(
             f"the stream into {out} ended: {sentence(error)}; started again it goes on from {checkpoint}, if that is"
             " not what is damaged"
         ) from error
+    finally:
+        for query in queries:
+            _stop(query)
 
 
 def _follow(follower: Follower, queries: list[StreamingQuery]) -> None:

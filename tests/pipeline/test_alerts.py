@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafkastub_pipeline.live.alerts import (
-    EXPIRING,
     FLAPPING,
     GRACE_MS,
     HANGING,
+    MOST,
     Found,
     Open,
     Subject,
@@ -48,13 +48,6 @@ def test_a_partition_without_an_owner_has_a_moment() -> None:
     assert [(row.state, row.since_ms) for row in rows] == [("raised", 1_000)]
 
 
-def test_what_was_not_looked_for_stays_as_it_was() -> None:
-    _, after = changes({}, [SOON], 1_000)
-    rows, after = changes(after, [], 2_000, cut={EXPIRING})
-    assert rows == []
-    assert after == {SOON.subject: Open(1_000, raised=True)}
-
-
 @given(st.lists(st.sets(st.integers(0, 5)), max_size=12))
 def test_rows_say_what_is_so_at_each_look(looks: list[set[int]]) -> None:
     """Who applies the rows knows what is so, as if he had looked himself."""
@@ -86,6 +79,14 @@ def test_a_group_that_flaps() -> None:
     (found,) = flapping(rebalances, 21 * minute, "h:1")
     assert found.subject == Subject(FLAPPING, "g")
     assert found.detail == "Group 'g' began 5 generations within 10 min."
+
+
+def test_groups_that_flapped_before_are_looked_for_first() -> None:
+    """What is open is cleared when it is over, however many others there are."""
+    calm, others = ("calm", 5, 9), [(f"g{number}", 9, 9) for number in range(MOST)]
+    assert "calm" not in {one.subject.group_id for one in flapping([calm, *others], 10, "h:1")}
+    found = flapping([calm, *others], 10, "h:1", {Subject(FLAPPING, "calm")})
+    assert (len(found), found[0].subject.group_id) == (MOST, "calm")
 
 
 @pytest.mark.parametrize("name", ["a b", "$(touch x)", "it's", "new\nline", "-x", "\u202egnp"])

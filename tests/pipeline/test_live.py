@@ -171,6 +171,60 @@ def test_a_look_that_was_killed_behind_its_rows_is_completed(spark: SparkSession
     assert found == {(state, group): 1 for state in ("raised", "cleared") for group in "ab"}
 
 
+def test_alerts_of_another_stream_are_left_alone(spark: SparkSession, tmp_path: Path) -> None:
+    """A new checkpoint would take them for its own, and write over them."""
+    from kafkastub_pipeline.live.alerts import expiring
+    from kafkastub_pipeline.live.log import AlertLog, target_of
+
+    def log(checkpoint: str, directory: str) -> AlertLog:
+        return AlertLog(spark, str(tmp_path / checkpoint), target_of(spark, str(tmp_path / directory), "", ()))
+
+    log("one", "alerts").note([expiring("g", "orders", 0, 1, 1, "h:1")], 1_000)
+    with pytest.raises(PipelineError, match=r"/alerts has alerts of a stream with another checkpoint: go on with that"):
+        log("two", "alerts")
+    with pytest.raises(
+        PipelineError, match=r"the alerts of this checkpoint are in file:.*/alerts: go on with --alerts"
+    ):
+        log("one", "other")
+    assert alerts(spark, tmp_path) == [("raised", "offset_expires", "g", 0)]
+
+
+def test_an_alert_that_is_open_is_looked_for_first(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where there are more than are kept, others that are more urgent take no place of it; it is cleared when over."""
+    from kafkastub_pipeline.live import tables
+
+    monkeypatch.setattr(tables, "MOST", 1)
+    with KafkaStub(topics={"orders": 1}) as stub, Wire(stub.bootstrap_servers) as wire:
+        stub.clock.freeze()
+        stub.produce("orders", value="tea")
+        wire.commit("late", {("orders", 0): 0})
+        follow(spark, stub.bootstrap_servers, tmp_path)
+        stub.clock.advance(minutes=1)
+        wire.commit("early", {("orders", 0): 0}, own=1, version=4)
+        follow(spark, stub.bootstrap_servers, tmp_path)
+        raised = ("raised", "offset_expires", "late", 0)
+        assert alerts(spark, tmp_path) == [raised]
+        wire.commit("late", {("orders", 0): 1})
+        follow(spark, stub.bootstrap_servers, tmp_path)
+        assert sorted(alerts(spark, tmp_path)[1:]) == [
+            ("cleared", "offset_expires", "late", 0),
+            ("raised", "offset_expires", "early", 0),
+        ]
+
+
+def test_what_groups_write_is_bounded(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Clients choose how many groups there are and what they are called; a manifest that grows could not be read."""
+    from kafkastub_pipeline.live import newest
+
+    monkeypatch.setattr(newest, "_MOST_COUNTS", 5)
+    groups = {batch: [(f"g{batch}-{number}", 1, batch) for number in range(2)] for batch in range(9)}
+    assert sorted(newest._recent(groups)) == [7, 8]
+    monkeypatch.setattr(newest, "FLAPS_WITHIN_MS", 0)
+    assert sorted(newest._recent(groups)) == [8]
+
+
 def test_of_each_key_the_newest_record_is_kept(spark: SparkSession, tmp_path: Path) -> None:
     """Random records in random batches, some of them twice: what is left is what a dictionary has."""
     from kafkastub_pipeline.live.newest import Newest

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -12,7 +12,6 @@ EXPIRING: Final = "offset_expires"
 HANGING: Final = "transaction_hangs"
 UNOWNED: Final = "partition_unowned"
 FLAPPING: Final = "group_flaps"
-KINDS: Final = (HANGING, EXPIRING, UNOWNED, FLAPPING)
 SOON_MS: Final = 86_400_000
 """An offset that expires within a day, of a partition with records behind it."""
 FLAPS: Final = 5
@@ -21,7 +20,9 @@ FLAPS_WITHIN_MS: Final = 600_000
 GRACE_MS: Final = 30_000
 """A partition has no owner for a moment in every rebalance."""
 MOST: Final = 1_000
-"""Alerts of a kind: the most urgent."""
+"""Alerts of a kind that are open at once: those that were raised already, then the most urgent."""
+LONGEST: Final = 1_000
+"""Bytes of a group's name, and characters of a transactional id: clients choose them, and what is open is kept."""
 
 
 class Subject(NamedTuple):
@@ -74,7 +75,7 @@ class Change(NamedTuple):
 
 
 def changes(
-    before: Mapping[Subject, Open], found: Iterable[Found], now_ms: int, cut: Collection[str] = ()
+    before: Mapping[Subject, Open], found: Iterable[Found], now_ms: int
 ) -> tuple[list[Change], dict[Subject, Open]]:
     """Compare what is so now with the last look: each alert is raised once and cleared once.
 
@@ -82,7 +83,6 @@ def changes(
         before: what was so at the last look.
         found: what is so now.
         now_ms: this moment, in Unix milliseconds.
-        cut: alerts of which only the most urgent were looked for: others stay as they were.
 
     Returns:
         The rows to write, and what the next look compares with.
@@ -100,11 +100,7 @@ def changes(
             raised = True
         after[one.subject] = Open(since, raised)
     for subject, was in before.items():
-        if subject in after:
-            continue
-        if subject.alert in cut:
-            after[subject] = was
-        elif was.raised:
+        if subject not in after and was.raised:
             rows.append(Change(subject, "cleared", now_ms, was.since_ms, "it is no longer so", ""))
     return rows, after
 
@@ -150,26 +146,29 @@ def unowned(group_id: str, topic: str, partition: int, lag: int, server: str) ->
     )
 
 
-def flapping(rebalances: Iterable[tuple[str, int, int]], now_ms: int, server: str) -> list[Found]:
+def flapping(
+    rebalances: Iterable[tuple[str, int, int]], now_ms: int, server: str, open_: Container[Subject] = ()
+) -> list[Found]:
     """Groups that begin one generation after the other.
 
     Args:
         rebalances: (group, new generations, milliseconds of the newest), in any order.
+        open_: alerts that are open: they are looked for first.
     """
     counts: dict[str, int] = {}
     for group, count, ms in rebalances:
         if ms >= now_ms - FLAPS_WITHIN_MS:
             counts[group] = counts.get(group, 0) + count
-    most = sorted(
-        ((count, group) for group, count in counts.items() if count >= FLAPS), key=lambda one: (-one[0], one[1])
-    )
+    flaps = [
+        (Subject(FLAPPING, group) not in open_, -count, group) for group, count in counts.items() if count >= FLAPS
+    ]
     return [
         Found(
             Subject(FLAPPING, group),
-            f"Group {group!r} began {count} generations within {_span(FLAPS_WITHIN_MS / 1000)}.",
+            f"Group {group!r} began {-count} generations within {_span(FLAPS_WITHIN_MS / 1000)}.",
             _of_groups(server, group, "--describe --state"),
         )
-        for count, group in most[:MOST]
+        for _, count, group in sorted(flaps)[:MOST]
     ]
 
 

@@ -58,9 +58,10 @@ class Follower:
             batch = self._newest.batch
             if batch == self._done and time.monotonic() - self._at < QUIET_SECONDS:
                 return
-            found, cut, now_ms = refresh(self._spark, self._settings, self._newest)
+            open_ = {} if self._alerts is None else self._alerts.open
+            found, now_ms = refresh(self._spark, self._settings, self._newest, open_)
             if self._alerts is not None:
-                self._alerts.note(found, now_ms, cut)
+                self._alerts.note(found, now_ms)
             self._done, self._at = batch, time.monotonic()
 
     def _absorb(self, raw: DataFrame, batch: int) -> None:

@@ -7,11 +7,11 @@ that file: a look that was killed between the two is completed at the next start
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from kafkastub_pipeline.errors import PipelineError, sentence
-from kafkastub_pipeline.files import Files
+from kafkastub_pipeline.files import Files, check_no_pattern, check_writable
 from kafkastub_pipeline.live.alerts import Change, Found, Open, Subject, changes
 from kafkastub_pipeline.session import local_table
 from kafkastub_pipeline.tables.columns import time_of
@@ -40,7 +40,16 @@ _TOPIC: Final = "topic:"
 
 
 class Target(Protocol):
-    """Where rows go."""
+    """Where rows go.
+
+    Attributes:
+        name: as `--alerts` has it.
+    """
+
+    name: str
+
+    def begin(self) -> None:
+        """Look at it before the first row is written. Raise PipelineError where it has rows of another stream."""
 
     def write(self, number: int, rows: Sequence[Change]) -> None:
         """Write the rows of a look, once. Raise PipelineError."""
@@ -52,6 +61,7 @@ class Target(Protocol):
 def target_of(spark: SparkSession, given: str, servers: str, options: Sequence[tuple[str, str]]) -> Target:
     """Return the target of `--alerts`: a directory, or `topic:NAME`. Raise PipelineError."""
     if not given.startswith(_TOPIC):
+        check_no_pattern("--alerts", given)
         return _Directory(spark, given)
     name = given.removeprefix(_TOPIC)
     if not name:
@@ -63,24 +73,31 @@ class AlertLog:
     """Alerts that are open, and the rows that say so."""
 
     def __init__(self, spark: SparkSession, root: str, target: Target) -> None:
-        """Raise PipelineError where what is open cannot be read."""
+        """Raise PipelineError where what is open cannot be read, or the target has alerts of another stream."""
         self._files = Files(spark)
         self._root = root.rstrip("/")
         self._target = target
         self._number, self._open = self._load()
+        if not self._number:
+            target.begin()
+            self._keep({})
         rows = target.written(self._number + 1)
         if rows is not None:
             self._keep(_applied(self._open, rows))
 
-    def note(self, found: Iterable[Found], now_ms: int, cut: Collection[str] = ()) -> list[Change]:
+    @property
+    def open(self) -> Mapping[Subject, Open]:
+        """What was so at the last look."""
+        return self._open
+
+    def note(self, found: Iterable[Found], now_ms: int) -> list[Change]:
         """Write what has changed since the last look, and return it.
 
         Args:
             found: what is so now.
             now_ms: this moment, in Unix milliseconds.
-            cut: alerts of which only the most urgent were looked for.
         """
-        rows, after = changes(self._open, found, now_ms, cut)
+        rows, after = changes(self._open, found, now_ms)
         if rows:
             self._target.write(self._number + 1, rows)
         if rows or after != self._open:
@@ -89,7 +106,7 @@ class AlertLog:
 
     def _keep(self, after: dict[Subject, Open]) -> None:
         number = self._number + 1
-        kept = [[*subject, *state] for subject, state in after.items()]
+        kept = {"target": self._target.name, "open": [[*subject, *state] for subject, state in after.items()]}
         self._files.write(f"{self._root}/{number}.json", json.dumps(kept))
         self._files.remove(f"{self._root}/{self._number}.json")
         self._number, self._open = number, after
@@ -101,9 +118,16 @@ class AlertLog:
         path = f"{self._root}/{max(numbers)}.json"
         try:
             kept = json.loads(self._files.read(path) or "")
-            return max(numbers), {Subject(*row[:5]): Open(int(row[5]), bool(row[6])) for row in kept}
+            target = kept["target"]
+            found = {Subject(*row[:5]): Open(int(row[5]), bool(row[6])) for row in kept["open"]}
         except Exception as error:  # no such JSON; or other bytes than Hadoop's checksum beside it is of
             raise PipelineError(f"{path} is damaged: name another --checkpoint") from error
+        if target != self._target.name:
+            raise PipelineError(
+                f"the alerts of this checkpoint are in {target}: go on with --alerts {target}, or name another"
+                " --checkpoint"
+            )
+        return max(numbers), found
 
 
 def _applied(before: Mapping[Subject, Open], rows: Iterable[Change]) -> dict[Subject, Open]:
@@ -122,8 +146,17 @@ class _Directory:
 
     def __init__(self, spark: SparkSession, path: str) -> None:
         self._spark = spark
-        self._path = path.rstrip("/")
         self._files = Files(spark)
+        self._path = path.rstrip("/")
+        self.name = self._files.whole(self._path)
+
+    def begin(self) -> None:
+        check_writable(self._files, "--alerts", self._path)
+        if self._files.has_data(self._path):
+            raise PipelineError(
+                f"{self._path} has alerts of a stream with another checkpoint: go on with that one, or name another"
+                " --alerts"
+            )
 
     def write(self, number: int, rows: Sequence[Change]) -> None:
         from pyspark.sql import functions as f
@@ -168,7 +201,8 @@ class _Topic:
     def __init__(self, name: str, servers: str, options: Sequence[tuple[str, str]]) -> None:
         from kafkastub_pipeline.clients import for_librdkafka
 
-        self._name, self._servers = name, servers
+        self.name = f"{_TOPIC}{name}"
+        self._topic, self._servers = name, servers
         self._config: dict[str, Any] = {**dict(for_librdkafka(options)), "bootstrap.servers": servers}
 
     def write(self, number: int, rows: Sequence[Change]) -> None:
@@ -186,12 +220,15 @@ class _Topic:
             )
             for row in rows:
                 key = json.dumps(list(row.subject))
-                producer.produce(self._name, json.dumps(_as_json(row)), key, on_delivery=delivered)
+                producer.produce(self._topic, json.dumps(_as_json(row)), key, on_delivery=delivered)
             producer.flush(40)
         except KafkaException as error:
             failed.append(str(error.args[0]))
         if failed:
-            raise PipelineError(f"alerts cannot be written to topic {self._name} on {self._servers}: {failed[0]}")
+            raise PipelineError(f"alerts cannot be written to topic {self._topic} on {self._servers}: {failed[0]}")
+
+    def begin(self) -> None:
+        pass
 
     def written(self, number: int) -> list[Change] | None:
         return None

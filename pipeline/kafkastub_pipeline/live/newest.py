@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from kafkastub_pipeline.decode import decoded, plain
 from kafkastub_pipeline.errors import PipelineError
 from kafkastub_pipeline.files import Files
-from kafkastub_pipeline.live.alerts import FLAPS_WITHIN_MS
+from kafkastub_pipeline.live.alerts import FLAPS_WITHIN_MS, LONGEST
 from kafkastub_pipeline.session import local_table
 from kafkastub_pipeline.sources import RAW_DDL
 from kafkawire.offsets_topic import RecordType
@@ -25,6 +25,8 @@ _PLAIN_DDL: Final = "key binary, value binary, log_partition int, log_offset big
 _PART: Final = "part"
 _MOST_GROUPS: Final = 1_000
 """Groups of a batch whose new generations are counted: those with the most."""
+_MOST_COUNTS: Final = 10_000
+"""Of batches that are kept, the newest: clients decide how many groups there are, and how long their names."""
 GENERATIONS: Final = (
     int(RecordType.GROUP_METADATA),
     int(RecordType.CONSUMER_GROUP_METADATA),
@@ -90,9 +92,7 @@ class Newest:
             self.rebalances[batch] = self._generations(fresh)
         finally:
             fresh.unpersist()
-        last_ms = {number: max(ms for _, _, ms in groups) for number, groups in self.rebalances.items() if groups}
-        kept = max(last_ms.values(), default=0) - FLAPS_WITHIN_MS
-        self.rebalances = {number: self.rebalances[number] for number, ms in last_ms.items() if ms >= kept}
+        self.rebalances = _recent(self.rebalances)
         manifest = {"parts": parts, "newest_ms": self.newest_ms, "rebalances": self.rebalances}
         self._files.write(f"{self._root}/{batch}.json", json.dumps(manifest))
         self._batch, self._parts = batch, parts
@@ -120,7 +120,7 @@ class Newest:
         kinds = ", ".join(f"X'{kind:04x}'" for kind in GENERATIONS)
         rows = (
             decoded(fresh.where(f"substring(key, 1, 2) in ({kinds}) and value is not null"))
-            .where("error is null")
+            .where(f"error is null and octet_length(group_id) <= {LONGEST}")
             .groupBy("group_id")
             .agg(
                 f.expr("count(distinct coalesce(`group`.generation, modern.epoch))").alias("n"),
@@ -163,6 +163,19 @@ class Newest:
             for part in self._files.entries(f"{self._root}/{name}"):
                 if part.startswith(f"{_PART}=") and self._parts.get(part.partition("=")[2]) != int(number):
                     self._files.remove(f"{self._root}/{name}/{part}")
+
+
+def _recent(rebalances: dict[int, list[tuple[str, int, int]]]) -> dict[int, list[tuple[str, int, int]]]:
+    """What counts for a group that flaps, the newest batches first, and no more than is to be kept."""
+    newest_ms = max((ms for groups in rebalances.values() for _, _, ms in groups), default=0)
+    found: dict[int, list[tuple[str, int, int]]] = {}
+    count = 0
+    for batch in sorted(rebalances, reverse=True):
+        recent = [one for one in rebalances[batch] if one[2] >= newest_ms - FLAPS_WITHIN_MS]
+        count += len(recent)
+        if recent and count <= _MOST_COUNTS:
+            found[batch] = recent
+    return found
 
 
 def _is_manifest(name: str) -> bool:
