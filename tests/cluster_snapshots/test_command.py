@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import resource
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -77,5 +81,26 @@ def test_too_many_records_leave_the_file_as_it_was(
     done = run("snapshot", "take", str(file), "--from", cluster.bootstrap_servers, "--records", "orders=all")
     assert done.status == 1
     assert "--records TOPIC=N takes the newest N of each partition" in done.err
+    assert [one.name for one in tmp_path.iterdir()] == ["file"]
+    assert file.read_text() == "of yesterday"
+
+
+def test_a_full_disk_is_a_sentence_and_leaves_the_file_as_it_was(cluster: KafkaStub, tmp_path: Path) -> None:
+    """The limit of a file's size stands for the disk: writing fails in the middle, and when the archive is closed."""
+    file = tmp_path / "file"
+    file.write_text("of yesterday")
+    with KafkaStub({"large": 1}) as large:
+        for _ in range(5):
+            large.produce("large", os.urandom(100_000))
+        command = ["snapshot", "take", str(file), "--from", large.bootstrap_servers, "--records", "large=all"]
+        done = subprocess.run(
+            [sys.executable, "-m", "kafkastub.cli", *command],
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000)),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"kafkastub: cannot write {file}: File too large\n"
     assert [one.name for one in tmp_path.iterdir()] == ["file"]
     assert file.read_text() == "of yesterday"

@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 from pathlib import Path
+from tempfile import mkstemp
 from types import TracebackType
 from typing import IO, Final, Self
 from zipfile import ZIP_DEFLATED, LargeZipFile, ZipFile, ZipInfo
@@ -26,13 +27,14 @@ class Archive:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._path = Path(path)
-        self._unfinished = self._path.with_name(f"{self._path.name}.unfinished-{os.getpid()}")
         self._part: IO[bytes] | None = None
         self._size = 0
 
     def __enter__(self) -> Self:
         """Raises OSError."""
-        self._file = os.fdopen(os.open(self._unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb")
+        # by a name that nobody can have taken before, in a folder that others may write to
+        descriptor, name = mkstemp(prefix=f"{self._path.name}.unfinished-", dir=self._path.parent)
+        self._unfinished, self._file = Path(name), os.fdopen(descriptor, "wb")
         self._archive = ZipFile(self._file, "w", ZIP_DEFLATED, allowZip64=False, compresslevel=LEVEL)
         return self
 
@@ -83,13 +85,10 @@ class Archive:
         except LargeZipFile:
             raise SnapshotError(_TOO_LARGE) from None
         finally:
-            with suppress(OSError, ValueError, LargeZipFile):  # an archive that is open would end itself later
-                self.end()
-                self._archive.close()
-            with suppress(OSError):
-                self._file.close()
-            with suppress(OSError):
-                self._unfinished.unlink()
+            # each of them, whatever becomes of the others: an archive that is open ends itself later, with a traceback
+            for step in (self.end, self._archive.close, self._file.close, self._unfinished.unlink):
+                with suppress(OSError, ValueError, LargeZipFile):
+                    step()
 
 
 _TOO_LARGE: Final = (
