@@ -10,7 +10,7 @@ import pytest
 
 from kafkastub import KafkaStub
 from kafkastub.client import Client
-from kafkastub.findings.causes import find_causes
+from kafkastub.findings.causes import Reader, find_causes, recent
 from kafkastub.stub.causes import _Watched
 from kafkawire.messages.metadata_request import MetadataRequest, MetadataRequestTopic
 from tests.control.conftest import Http
@@ -72,7 +72,9 @@ def test_the_broker_serves_meanwhile(stub: KafkaStub):
     for number in range(50):
         stub.create_topic(f"{'a-long-name-' * 19}{number:04}")
     ask_for(stub, *(f"{'a-long-name-' * 19}{number:04}x" for number in range(12)))
-    steps = list(find_causes(_Watched(stub), datetime.min.replace(tzinfo=UTC)))
+    reader, watched = Reader(), _Watched(stub)
+    requests = [reader.read(one) for one, _ in recent(watched.running(), datetime.min.replace(tzinfo=UTC))]
+    steps = list(find_causes(watched, requests))
     found = [each for each in steps if each is not None]
     assert len(found) == 8
     assert steps.count(None) >= 8 * 50 // 8

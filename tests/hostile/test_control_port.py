@@ -13,6 +13,7 @@ from kafkastub.client import Client
 from kafkastub.client.groups import commit
 from kafkawire.api import ApiKey
 from kafkawire.header import request_header
+from kafkawire.messages.metadata_request import MetadataRequest
 from tests.hostile.prober import LONGEST_MS
 from tests.hostile.waits import shortest_wait
 from tests.process.serving import Controlled
@@ -82,6 +83,21 @@ def test_a_request_of_many_fields_while_many_wait_for_another():
         until(is_refused, "all of them")
         frame = of_many_fields(15_000)
         assert shortest_wait(process.servers, lambda: sent_to_kafka(process, frame, 1)) <= LONGEST_MS
+
+
+def test_causes_of_large_answers():
+    """Each answer was decoded between two requests: of forty thousand partitions that took a fifth of a second."""
+    topics = [word for number in range(4) for word in ("--topic", f"wide-{number}:9900")]
+    with Controlled(*topics) as process:
+        with Client(process.servers) as client:
+            for _ in range(5):
+                client.ask(MetadataRequest(topics=None), version=9)
+
+        def attack() -> None:
+            assert httpx.get(f"{process.url}/v1/causes", timeout=60).json() == {"causes": []}
+
+        attack()
+        assert shortest_wait(process.servers, attack) <= LONGEST_MS / 4
 
 
 @pytest.mark.parametrize("path", ["/v1/groups/wide", "/v1/groups/wide/partitions", "/v1/topics/wide"])

@@ -7,7 +7,7 @@ from collections.abc import Generator, Iterable, Iterator
 from datetime import UTC, datetime
 from difflib import get_close_matches
 from itertools import islice
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kafkastub.findings.finding import many
 from kafkastub.findings.groups import LEVELS, of_group
@@ -17,7 +17,8 @@ from kafkawire.errors import ErrorCode
 
 if TYPE_CHECKING:
     from kafkastub.findings.finding import Finding
-    from kafkastub.journal import Entry
+    from kafkastub.journal import Entry, Raw
+    from kafkastub.server.broker import Broker
     from kafkastub.state.broker_state import BrokerState
 
 MOST: Final = 8
@@ -29,8 +30,13 @@ _TOPICS: Final = 1_000
 """Whose names are compared with one that is not there."""
 _SOME: Final = 8
 """Names that are compared in one go."""
+_NAMES: Final = 1_000
+"""Topics of a request."""
+_PARTITIONS: Final = 500
+"""Whose records are counted in one go."""
 _SILENT_SECONDS: Final = 2.5
 """Clients send a heartbeat every three seconds or more often, and a fetch twice a second."""
+_UNKNOWN: Final = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 _GOT_OVER: Final = frozenset(
     {
         ErrorCode.MEMBER_ID_REQUIRED, ErrorCode.REBALANCE_IN_PROGRESS, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
@@ -42,27 +48,86 @@ _WRITES: Final = frozenset({ApiKey.PRODUCE, ApiKey.TXN_OFFSET_COMMIT, ApiKey.END
 """What a client may have given up, so that no later answer follows."""
 
 
+class Asked(NamedTuple):
+    """What is to be known of a request. The request and its answer are not kept: decoded, they may be very large.
+
+    Attributes:
+        duration_us: microseconds to the answer; None without one.
+        errors: error codes of the answer, as far as they matter.
+        missing: topics that Metadata does not know.
+        fetched: topics that Fetch names.
+    """
+
+    wall_time: datetime
+    duration_us: int | None
+    outcome: str
+    client: str
+    api_key: int
+    api: str
+    fault: str | None
+    errors: tuple[int, ...]
+    missing: tuple[str, ...]
+    fetched: tuple[str, ...]
+
+
+class Reader:
+    """Reads requests, the newest first."""
+
+    def __init__(self) -> None:
+        self._later: set[tuple[str, int]] = set()
+        """Clients and APIs of which a later answer was read."""
+
+    def read(self, one: Entry) -> Asked:
+        """Decode a request and its answer, as far as they matter: this is what takes long."""
+        client, key = one.client_id or "a client", one.api_key
+        made_good = (client, key) in self._later and key not in _WRITES
+        self._later.add((client, key))
+        missing: tuple[str, ...] = ()
+        if key == ApiKey.METADATA and _UNKNOWN in one.errors:
+            unknown = (each.name for each in one.response.topics if each.error_code == _UNKNOWN and each.name)
+            missing = tuple(islice(unknown, _NAMES))
+        return Asked(
+            one.wall_time,
+            one.duration_us,
+            one.outcome,
+            client,
+            key,
+            one.api,
+            one.fault,
+            () if made_good else tuple(code for code in one.errors if code and code not in _GOT_OVER),
+            missing,
+            one.topics[:_NAMES] if key == ApiKey.FETCH else (),
+        )
+
+
 def causes(watched: Watched, began: datetime) -> list[str]:
     """Return why a test that began then, in the time of the wall, may have failed: at most MOST sentences.
 
     Runs on the broker's loop, and reads a bounded part of journal and groups.
     """
-    return [each for each in find_causes(watched, began) if each is not None]
+    reader = Reader()
+    requests = [reader.read(one) for one, _ in recent(watched.running(), began)]
+    return [each for each in find_causes(watched, requests) if each is not None]
 
 
-def find_causes(watched: Watched, began: datetime) -> Iterator[str | None]:
-    """Find the same step by step: None stands where the broker may serve others (`control.walks`)."""
-    broker = watched.running()
-    ring, state = broker.observer.ring, broker.state
-    entry = reading(broker)
-    requests: list[Entry] = []
+def recent(broker: Broker, began: datetime) -> Iterator[tuple[Entry, Raw]]:
+    """Requests since then, in the time of the wall, the newest first, and no more than are to be read."""
+    ring, entry = broker.observer.ring, reading(broker)
     for number, raw in () if ring is None else islice(ring.walk(before=ring.total), _ENTRIES):
         one = entry(number, raw)
         if one.wall_time < began:
-            break
+            return
         if one.kind == "request":
-            requests.append(one)
-        yield None
+            yield one, raw
+
+
+def find_causes(watched: Watched, requests: list[Asked]) -> Iterator[str | None]:
+    """Find the same step by step: None stands where the broker may serve others (`control.walks`).
+
+    Args:
+        requests: of `recent`, as `Reader` has read them.
+    """
+    state = watched.running().state
     groups: list[tuple[str, str]] = []
     for group in _of_groups(watched, state):
         if group is None:
@@ -74,7 +139,7 @@ def find_causes(watched: Watched, began: datetime) -> Iterator[str | None]:
         *_of_holds(watched),
         *(yield from _kept(_of_topics(state, requests))),
         *(sentence for level, sentence in groups if level == "stop"),
-        *(yield from _kept(_of_errors(requests))),
+        *_of_errors(requests),
         *(yield from _kept(_of_empty_topics(state, requests))),
         *(sentence for level, sentence in groups if level == "look"),
     ):
@@ -100,15 +165,12 @@ def _of_holds(watched: Watched) -> Iterator[str]:
             yield f"Fault {fault.id!r} holds {many(len(fault.held), 'request')} until it is released: {names}."
 
 
-def _of_topics(state: BrokerState, requests: Iterable[Entry]) -> Iterator[str | None]:
+def _of_topics(state: BrokerState, requests: Iterable[Asked]) -> Iterator[str | None]:
     """Those that clients asked for and nobody made."""
     missing: dict[str, Counter[str]] = {}
     for one in requests:
-        yield None
-        if one.api_key == ApiKey.METADATA and ErrorCode.UNKNOWN_TOPIC_OR_PARTITION in one.errors:
-            for topic in one.response.topics:
-                if topic.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION and topic.name:
-                    missing.setdefault(topic.name, Counter())[one.client_id or "a client"] += 1
+        for name in one.missing:
+            missing.setdefault(name, Counter())[one.client] += 1
     for name, clients in islice(missing.items(), MOST):
         if state.cluster.topic(name) is None:
             ((client, times),) = clients.most_common(1)
@@ -134,24 +196,27 @@ def _closest(state: BrokerState, name: str) -> Generator[None, None, str | None]
     return found[0] if found else None
 
 
-def _of_empty_topics(state: BrokerState, requests: Iterable[Entry]) -> Iterator[str | None]:
+def _of_empty_topics(state: BrokerState, requests: Iterable[Asked]) -> Iterator[str | None]:
     """Made by the request of a client that reads it (auto.create.topics.enable), where one of a like name is meant."""
-    fetched: dict[str, None] = {}
-    for one in requests:
-        yield None
-        if one.api_key == ApiKey.FETCH:
-            fetched.update(dict.fromkeys(one.topics))
-    empty = (name for name in fetched if state.cluster.topic(name) is not None and not _records(state, name))
-    for name in list(islice(empty, MOST)):
+    looked = 0
+    for name in dict.fromkeys(name for one in requests for name in one.fetched):
+        if looked == MOST or state.cluster.topic(name) is None or (yield from _records(state, name)):
+            continue
+        looked += 1
         other = yield from _closest(state, name)
-        if other is not None and (count := _records(state, other)):
+        if other is not None and (count := (yield from _records(state, other))):
             yield f"Topic {name!r} is empty, and {other!r} has {many(count, 'record')}: is that one meant?"
 
 
-def _records(state: BrokerState, name: str) -> int:
-    topic = state.cluster.topic(name)
-    logs = () if topic is None else (state.logs.log(topic.topic_id, each.index) for each in topic.partitions)
-    return sum(log.log_end_offset - log.log_start_offset for log in logs if log is not None)
+def _records(state: BrokerState, name: str) -> Generator[None, None, int]:
+    """How many a topic has, which may have 100,000 partitions; 0 where it is gone."""
+    topic, count = state.cluster.topic(name), 0
+    partitions = [] if topic is None else [(topic.topic_id, each.index) for each in topic.partitions]
+    for start in range(0, len(partitions), _PARTITIONS):
+        logs = (state.logs.log(*place) for place in partitions[start : start + _PARTITIONS])
+        count += sum(log.log_end_offset - log.log_start_offset for log in logs if log is not None)
+        yield None
+    return count
 
 
 def _of_groups(watched: Watched, state: BrokerState) -> Iterator[tuple[str, str] | None]:
@@ -168,25 +233,18 @@ def _of_groups(watched: Watched, state: BrokerState) -> Iterator[tuple[str, str]
                 yield one.level, f"Group {name!r}: {one.sentence}"
 
 
-def _of_errors(requests: Iterable[Entry]) -> Iterator[str | None]:
+def _of_errors(requests: Iterable[Asked]) -> Iterator[str]:
     """Answers with errors that no later answer to the same client and API has made good."""
-    seen: set[tuple[str | None, int]] = set()
     counts: Counter[tuple[str, str, str, str]] = Counter()
-    for one in requests:  # the newest first
-        yield None
-        key = one.client_id, one.api_key
-        if key in seen and one.api_key not in _WRITES:
-            continue
-        seen.add(key)
+    for one in requests:
         by = "" if one.fault is None else f" (fault {one.fault!r})"
         for code in one.errors:
-            if code and code not in _GOT_OVER:
-                counts[one.client_id or "a client", one.api, ErrorCode(code).name, by] += 1
+            counts[one.client, one.api, ErrorCode(code).name, by] += 1
     for (client, api, error, by), times in counts.items():
         yield f"{client} was answered {error} to {api} {_times(times)}{by}."
 
 
-def _of_silence(requests: list[Entry]) -> Iterator[str]:
+def _of_silence(requests: list[Asked]) -> Iterator[str]:
     """Requests are the newest first. Silence while the broker owes an answer is no riddle: another sentence has it."""
     later = datetime.now(UTC)
     for number, one in enumerate(requests):
@@ -200,7 +258,7 @@ def _of_silence(requests: list[Entry]) -> Iterator[str]:
         later = one.wall_time
 
 
-def _waited(request: Entry, until: datetime) -> bool:
+def _waited(request: Asked, until: datetime) -> bool:
     """Whether its answer was owed most of the time until then."""
     took = request.duration_us
     if took is None:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Annotated
 
 from fastapi import Query
 from pydantic import BaseModel, Field
 
+from kafkastub.control.book import Book
 from kafkastub.control.endpoints import Endpoints
 from kafkastub.control.hosted import Hosted
 from kafkastub.control.routes.of_groups import loaded
 from kafkastub.control.routes.shapes import Body, example
 from kafkastub.control.walks import Walks
-from kafkastub.findings.causes import find_causes
+from kafkastub.findings.causes import Asked, Reader, find_causes, recent
 
 
 class CausesQuery(Body):
@@ -37,13 +39,16 @@ class CauseList(BaseModel):
 def routes(hosted: Hosted) -> Endpoints:
     """The endpoint."""
     router = Endpoints(prefix="/causes", tags=["check"])
-    walks = Walks()
+    walks, book = Walks(), Book(hosted)
 
     @router.get("", summary="Why clients may wait: what a test that hangs or fails is likely to have missed")
     async def list_causes(query: Annotated[CausesQuery, Query()]) -> CauseList:
         loaded(hosted)
         since = datetime.min if query.seconds is None else datetime.now(UTC) - timedelta(seconds=query.seconds)
-        steps = find_causes(hosted, since.replace(tzinfo=UTC))
-        return CauseList(causes=[sentence async for sentence in walks.through(steps)])
+        reader, requests = Reader(), list[Asked]()
+        for one, raw in recent(hosted.running(), since.replace(tzinfo=UTC)):
+            requests.append(await book.of_entry(raw, partial(reader.read, one)))
+            await book.turns.pause()
+        return CauseList(causes=[each async for each in walks.through(find_causes(hosted, requests))])
 
     return router
