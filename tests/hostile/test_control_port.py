@@ -94,7 +94,7 @@ def test_causes_of_large_answers():
                 client.ask(MetadataRequest(topics=None), version=9)
 
         def attack() -> None:
-            assert httpx.get(f"{process.url}/v1/causes", timeout=60).json() == {"causes": []}
+            assert "causes" in httpx.get(f"{process.url}/v1/causes", timeout=60).json()
 
         attack()
         assert shortest_wait(process.servers, attack) <= LONGEST_MS / 4
