@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from kafkastub_pipeline.clients import check_servers, for_librdkafka
-from kafkastub_pipeline.errors import PipelineError
+from kafkastub_pipeline.errors import PipelineError, Unreachable
 from kafkastub_pipeline.topics import GROUP
 
 SURE_AFTER: Final = 3.0
@@ -84,7 +84,7 @@ def connected(bootstrap_servers: str, options: Sequence[tuple[str, str]], timeou
             said = _plain(reason)
         else:
             said = "every connection is closed at once" if down else f"no answer in {spent:.0f} s"
-        raise PipelineError(
+        raise Unreachable(
             f"no broker answers at {bootstrap_servers}: {said}; check --bootstrap-servers and security.protocol"
         ) from why
 

@@ -12,6 +12,10 @@ class PipelineError(Exception):
     """Bad input or an unusable source; the text is one sentence that says what to do."""
 
 
+class Unreachable(PipelineError):
+    """No broker answers now. It may later: who repeats its work can wait."""
+
+
 _MOST_CAUSES: Final = 20
 _WRAPPERS: Final = re.compile(
     r"(?:[\w.$]+(?:Exception|Error): )?(?:Job aborted|Writing job aborted|Exception thrown in awaitResult"

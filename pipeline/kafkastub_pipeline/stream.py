@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from kafkastub_pipeline.cluster import reached
 from kafkastub_pipeline.decode import decoded
-from kafkastub_pipeline.errors import PipelineError, sentence
+from kafkastub_pipeline.errors import PipelineError, Unreachable, sentence
 from kafkastub_pipeline.files import Files, check_no_pattern, check_writable
 from kafkastub_pipeline.live.follow import Follower
 from kafkastub_pipeline.sources import stream_kafka
@@ -89,9 +89,12 @@ def stream(
 def _follow(follower: Follower, queries: list[StreamingQuery]) -> None:
     """Make tables until a query ends: by itself when all that is there is done, else by an error, which is raised."""
     while not queries[1].awaitTermination(1):
-        follower.look()
-        if not queries[0].isActive and (error := queries[0].exception()) is not None:
-            raise error
+        try:
+            follower.look()
+        except Unreachable as error:  # the next look is in a second; how long Spark waits is its own matter
+            log.warning("the tables stay as they are for now: %s", error)
+        if not queries[0].isActive and (failure := queries[0].exception()) is not None:
+            raise failure
     follower.look()
     queries[0].awaitTermination()
 

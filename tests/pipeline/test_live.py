@@ -150,6 +150,29 @@ def test_killed_in_the_middle_it_loses_nothing_and_repeats_nothing(spark: SparkS
             assert seen == (["raised", "cleared"] * len(seen))[: len(seen)]
 
 
+def test_a_broker_that_is_gone_for_a_moment_is_waited_for(tmp_path: Path) -> None:
+    history = steps(15, 12, 100)
+    with played(history[:60]) as on:
+        words = {
+            "--bootstrap-servers": on.stub.bootstrap_servers,
+            "--out": str(tmp_path / "records"),
+            "--checkpoint": str(tmp_path / "checkpoint"),
+            "--tables": str(tmp_path / "tables"),
+            "--retention-minutes": str(RETENTION),
+        }
+        said, lag = tmp_path / "said", tmp_path / "tables" / "lag"
+        with started(said, "stream", *(word for pair in words.items() for word in pair)) as process:
+            runs_until(process, said, lambda: any(lag.glob("*.parquet")), "the first tables")
+            before = set(lag.glob("*.parquet"))
+            with on.stub.faults.add(api="ApiVersions", drop="before"):  # nobody new gets in
+                on.play(history[60:])
+                runs_until(
+                    process, said, lambda: "the tables stay as they are for now: no broker" in said.read_text(), "it"
+                )
+                assert set(lag.glob("*.parquet")) == before
+            runs_until(process, said, lambda: not before & set(lag.glob("*.parquet")), "new tables")
+
+
 def test_a_look_that_was_killed_behind_its_rows_is_completed(spark: SparkSession, tmp_path: Path) -> None:
     from kafkastub_pipeline.live.alerts import expiring
     from kafkastub_pipeline.live.log import AlertLog, target_of
