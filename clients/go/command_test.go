@@ -33,7 +33,7 @@ func packed(t *testing.T, platform string) Archive {
 	}
 	entries.Close()
 	zipped.Close()
-	return Archive{platform, "0.1.0", fmt.Sprintf("%x", sha256.Sum256(content.Bytes())), content.Bytes()}
+	return Archive{platform, "1.0.0", fmt.Sprintf("%x", sha256.Sum256(content.Bytes())), content.Bytes()}
 }
 
 // only has these archives known, and nothing else in reach.
@@ -114,7 +114,7 @@ func TestAnArchiveIsUnpackedOnceWhoeverAsks(t *testing.T) {
 	}
 	all.Wait()
 	found := must[[]os.DirEntry](t)(os.ReadDir(cache))
-	if len(found) != 1 || found[0].Name() != "0.1.0-"+archive.SHA256[:12] {
+	if len(found) != 1 || found[0].Name() != "1.0.0-"+archive.SHA256[:12] {
 		t.Errorf("the cache has %v", found)
 	}
 	archive.Content = nil // what is there is not unpacked again

@@ -13,7 +13,7 @@ require (
 	github.com/twmb/franz-go/pkg/kmsg v1.15.0 // indirect
 )
 
-require github.com/kafkastub/kafkastub-go v0.1.0
+require github.com/kafkastub/kafkastub-go v1.0.0
 
 // In your project: the version that is published, and no such line.
 replace github.com/kafkastub/kafkastub-go => ../../clients/go

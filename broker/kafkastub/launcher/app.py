@@ -70,7 +70,7 @@ class Ended(BaseModel):
 class LauncherHealth(BaseModel):
     """Whether stubs can be started."""
 
-    model_config = example(status="healthy", version="0.1.0", stubs=3)
+    model_config = example(status="healthy", version="1.0.0", stubs=3)
 
     status: str = Field(description="healthy")
     version: str

@@ -38,7 +38,7 @@ PROJECT: Final = """<project xmlns="http://maven.apache.org/POM/4.0.0">
   </repositories>
   <dependencies>
     <dependency>
-      <groupId>io.kafkastub</groupId><artifactId>kafkastub-all</artifactId><version>0.1.0</version><scope>test</scope>
+      <groupId>io.kafkastub</groupId><artifactId>kafkastub-all</artifactId><version>1.0.0</version><scope>test</scope>
     </dependency>
     <dependency>
       <groupId>org.apache.kafka</groupId><artifactId>kafka-clients</artifactId><version>4.4.0</version>

@@ -1995,7 +1995,7 @@ export interface components {
          *       "topics": {
          *         "orders": 3
          *       },
-         *       "version": "0.1.0"
+         *       "version": "1.0.0"
          *     }
          */
         ConfigInfo: {
@@ -3001,7 +3001,7 @@ export interface components {
          *       "bootstrap_servers": "127.0.0.1:9092",
          *       "missing": [],
          *       "status": "healthy",
-         *       "version": "0.1.0"
+         *       "version": "1.0.0"
          *     }
          */
         Health: {
@@ -3149,7 +3149,7 @@ export interface components {
          *       "requests": {
          *         "GET /health": "Report 200 when the broker serves and the given topics exist"
          *       },
-         *       "version": "0.1.0"
+         *       "version": "1.0.0"
          *     }
          */
         Index: {
@@ -4693,7 +4693,7 @@ export interface components {
          *       "snapshots": 0,
          *       "topics": 3,
          *       "transactions": 0,
-         *       "version": "0.1.0"
+         *       "version": "1.0.0"
          *     }
          */
         Summary: {
@@ -5392,7 +5392,7 @@ export interface operations {
                      *         "topic 'orders' does not exist"
                      *       ],
                      *       "status": "unhealthy",
-                     *       "version": "0.1.0"
+                     *       "version": "1.0.0"
                      *     }
                      */
                     "application/json": components["schemas"]["Health"];

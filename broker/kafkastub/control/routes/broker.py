@@ -19,7 +19,7 @@ class ConfigInfo(BaseModel):
     """The broker's configuration."""
 
     model_config = example(
-        version="0.1.0",
+        version="1.0.0",
         profile="kips",
         bootstrap_servers="127.0.0.1:9092",
         topics={"orders": 3},

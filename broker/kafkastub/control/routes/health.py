@@ -18,7 +18,7 @@ from kafkastub.version import __version__
 class Health(BaseModel):
     """Whether the broker is ready for clients."""
 
-    model_config = example(status="healthy", missing=[], bootstrap_servers="127.0.0.1:9092", version="0.1.0")
+    model_config = example(status="healthy", missing=[], bootstrap_servers="127.0.0.1:9092", version="1.0.0")
 
     status: str = Field(description="healthy or unhealthy")
     missing: list[str] = Field(description="what is missing, one sentence each")

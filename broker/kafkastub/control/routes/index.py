@@ -17,7 +17,7 @@ class Index(BaseModel):
     """The requests that this port serves."""
 
     model_config = example(
-        version="0.1.0",
+        version="1.0.0",
         bootstrap_servers="127.0.0.1:9092",
         description="/docs",
         requests={"GET /health": "Report 200 when the broker serves and the given topics exist"},

@@ -32,7 +32,7 @@ class Summary(BaseModel):
     """Counts of everything."""
 
     model_config = example(
-        version="0.1.0", profile="kips", bootstrap_servers="127.0.0.1:9092", topics=3, internal_topics=1, partitions=9,
+        version="1.0.0", profile="kips", bootstrap_servers="127.0.0.1:9092", topics=3, internal_topics=1, partitions=9,
         leaderless=0, records=1200, size_bytes=96000, groups=1,
         group_states=[{"type": "classic", "state": "Stable", "count": 1}], offsets=3, transactions=0,
         open_transactions=0, nodes=1, nodes_running=1, connections=4, faults=0, faults_spent=0, held=0,

@@ -19,7 +19,7 @@ const temporary = () => mkdtempSync(join(tmpdir(), "kafkastub-"));
 function install() {
   mkdirSync(join(packaged, "kafkastub"), { recursive: true });
   writeFileSync(join(packaged, "package.json"), "{}");
-  writeFileSync(join(packaged, "kafkastub", "VERSION"), "0.1.0\n");
+  writeFileSync(join(packaged, "kafkastub", "VERSION"), "1.0.0\n");
   return program(join(packaged, "kafkastub"));
 }
 
