@@ -74,7 +74,7 @@ def test_the_offset_of_the_last_record_is_committed(stub: KafkaStub):
         consumer.commit(offsets=at(last.offset()), asynchronous=False)
         consumer.close()
     cause = only(stub.check("redelivered"), "redelivered")
-    assert "9 is the offset of the last record that was given: the next one is to be committed" in cause
+    assert "committed 9, the offset of the last record: commit the next offset, 10" in cause
 
 
 def test_an_old_commit_is_retried_behind_a_newer_one(stub: KafkaStub):

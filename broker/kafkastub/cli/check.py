@@ -27,7 +27,7 @@ def add_to(commands: Commands) -> None:
 
 
 def _check(arguments: argparse.Namespace) -> int:
-    """0 where every guarantee was kept, 1 where not."""
+    """0 if no broken guarantee was found, 1 otherwise."""
     from kafkastub.guarantees.files import check_journal
 
     try:

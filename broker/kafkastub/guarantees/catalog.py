@@ -40,7 +40,8 @@ _ALL: Final = (
         "Exceptions: control batches, offsets that compaction emptied, aborted records, records below the log start; a "
         "commit by a client that reads nothing (an administrator moves the group).",
         "Commit `record.offset() + 1` of what was processed, or call `commitSync()` behind the last `poll()` alone.",
-        "Store offsets with `rd_kafka_offsets_store` when a message is done, with `enable.auto.offset.store=false`.",
+        "Call `store_offsets` (C: `rd_kafka_offsets_store`) when a message is done, with "
+        "`enable.auto.offset.store=false`.",
         "Use `MarkCommitRecords` and `CommitMarkedOffsets`, not offsets of your own counting.",
         "lost write, poll skip",
     ),
@@ -51,7 +52,8 @@ _ALL: Final = (
         "Not found if the fetches of the new owner cannot be separated from those of the owner before it. Exception: "
         "the owner before it commits up to there afterwards.",
         "After a rebalance `seek` to nothing but `committed()`, and drop what was polled before.",
-        "Do not pass offsets of your own to `rd_kafka_assign` in the rebalance callback; drop the queue's messages.",
+        "Set no offsets of your own in the rebalance callback (`on_assign`, C: `rd_kafka_assign`); drop messages "
+        "that you have consumed and not committed.",
         "Use `BlockRebalanceOnPoll`, finish or drop the batch, and `AllowRebalance`; no `SetOffsets` past the commit.",
         "poll skip",
     ),
@@ -99,7 +101,7 @@ _ALL: Final = (
         "A commit that was refused is followed by one that is accepted, or by the records being given again.",
         "A worker that starts again later may still commit them.",
         "Do not swallow `CommitFailedException` and `RebalanceInProgressException`: poll again, or seek back.",
-        "Look at the error of `rd_kafka_commit`; `_NO_OFFSET` and `ILLEGAL_GENERATION` are no successes.",
+        "Look at the error of `commit` (C: `rd_kafka_commit`); `_NO_OFFSET` and `ILLEGAL_GENERATION` are no successes.",
         "Look at the error of `CommitOffsetsSync`'s callback, partition by partition.",
     ),
     Guarantee(
@@ -107,7 +109,7 @@ _ALL: Final = (
         "A group whose members have left has committed something of what it was given.",
         "A reader that wants all records each time does that on purpose, which the checker cannot know.",
         "`enable.auto.commit=true`, or `commitSync()` before `close()`.",
-        "`enable.auto.commit=true`, or `rd_kafka_commit` before `rd_kafka_consumer_close`.",
+        "`enable.auto.commit=true`, or `commit` before `close` (C: `rd_kafka_commit`, `rd_kafka_consumer_close`).",
         "Leave `DisableAutoCommit` out, or `CommitUncommittedOffsets` before `Close`.",
     ),
     Guarantee(
@@ -133,7 +135,8 @@ _ALL: Final = (
         "another one.",
         "The checker recognises a record by key, value and headers. Records of an aborted transaction do not count.",
         "Look at the callback of `send`, or at its future; leave `retries` and `delivery.timeout.ms` alone.",
-        "Look at the delivery report; `flush` until it returns 0; leave `message.timeout.ms` alone.",
+        "Look at the error in the delivery report (`on_delivery`): `flush` returns 0 for failed messages, too; "
+        "leave `retries` and `message.timeout.ms` alone.",
         "Look at the promise of `Produce`, or use `ProduceSync(...).FirstErr()`.",
         "lost write",
     ),
@@ -179,15 +182,17 @@ _ALL: Final = (
         "A client ends its transactions before it disconnects.",
         "Found only if the checker sees the connection end, so not in a journal on disk.",
         "`abortTransaction()` in the `catch`, before `close()`.",
-        "`rd_kafka_abort_transaction` before `rd_kafka_destroy`.",
+        "`abort_transaction` before the producer ends (C: `rd_kafka_abort_transaction`, `rd_kafka_destroy`).",
         "`EndTransaction(ctx, kgo.TryAbort)` in every way out.",
     ),
     Guarantee(
         "offsets_outside_transaction", "transactions", True,
         "A group whose offsets are committed in transactions has none committed outside of them.",
         "A group that never commits offsets in transactions is found only with `exactly_once`.",
-        "`sendOffsetsToTransaction`, `enable.auto.commit=false`, and no `commitSync`.",
-        "`rd_kafka_send_offsets_to_transaction`, `enable.auto.commit=false`.",
+        "`sendOffsetsToTransaction`, `enable.auto.commit=false`, and no `commitSync`; after an abort, `seek` "
+        "back to what is committed.",
+        "`send_offsets_to_transaction` (C: `rd_kafka_send_offsets_to_transaction`), `enable.auto.commit=false`; "
+        "after an abort, `seek` back to what is committed.",
         "`GroupTransactSession`, and no `CommitOffsets`.",
     ),
     Guarantee(
@@ -196,7 +201,7 @@ _ALL: Final = (
         "whatever the test names.",
         "Looks at what the topics have when it is asked; records that are gone from the input are not looked for.",
         "`enable.auto.commit=false`; commit after the output is acknowledged: `flush()`, then `commitSync()`.",
-        "`enable.auto.commit=false`; commit after the delivery reports: `flush`, then `rd_kafka_commit`.",
+        "`enable.auto.commit=false`; commit after the delivery reports: `flush`, then `commit` (C: `rd_kafka_commit`).",
         "`DisableAutoCommit`; commit after `Flush`, or `ProduceSync`.",
         "lost write",
     ),
@@ -204,8 +209,10 @@ _ALL: Final = (
         "exactly_once", "relations", True,
         "The same, with exactly one in the output for each of the input, and none besides.",
         "The output is read as a reader of committed records gets it.",
-        "A transactional producer with `sendOffsetsToTransaction`, readers with `isolation.level=read_committed`.",
-        "A transactional producer with `rd_kafka_send_offsets_to_transaction`.",
+        "A transactional producer with `sendOffsetsToTransaction`, readers with "
+        "`isolation.level=read_committed`; after an abort, `seek` back to what is committed.",
+        "A transactional producer with `send_offsets_to_transaction` (C: "
+        "`rd_kafka_send_offsets_to_transaction`); after an abort, `seek` back to what is committed.",
         "`GroupTransactSession`.",
         "lost write, duplicate, unseen",
     ),

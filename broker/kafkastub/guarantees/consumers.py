@@ -397,7 +397,7 @@ def _why_again(of: GroupPartition, asked: int) -> str:
     if of.committed is None:
         return f"{why}, and nothing was committed"
     if asked == of.committed == of.given.end - 1:
-        return f"{why}, and {asked} is the offset of the last record that was given: the next one is to be committed"
+        return f"{why}, and committed {asked}, the offset of the last record: commit the next offset, {asked + 1}"
     if asked < of.committed:
         return f"{why}, and it went back to {asked}, before {of.committed}, which was committed"
     return f"{why} before what was given behind {of.committed} was committed"

@@ -17,6 +17,8 @@ from kafkastub.printable import printable
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MOST_TOLD: Final = 20
 _MOST_STEPS: Final = 16
+_GIVEN: Final = "given: a fetch response had the records. The client may not have processed them yet."
+_NOT_CHECKED: Final = "not checked: whether the client processed the records before it committed their offsets"
 
 
 class GuaranteeBroken(AssertionError):
@@ -54,7 +56,9 @@ class Verdict:
 
     def __str__(self) -> str:
         many = len(self.findings)
-        head = "every guarantee was kept" if not many else f"{many} finding{'s' if many > 1 else ''}"
+        head = "no broken guarantee was found" if not many else f"{many} finding{'s' if many > 1 else ''}"
+        if self.undecided:
+            head += f", {len(self.undecided)} undecided"
         if not self.looked_at.get("requests"):
             head = "nothing was looked at: no request has passed"
         lines = [f"{head} ({', '.join(_counted(number, what) for what, number in self.looked_at.items())})"]
@@ -65,6 +69,10 @@ class Verdict:
         lines += _noticed(self.notices)
         if self.undecided:
             lines += ["", "undecided:", *(f"  {one}" for one in self.undecided[:_MOST_TOLD])]
+        if any("given" in step.what for one in self.findings[:_MOST_TOLD] for step in one.story):
+            lines += ["", _GIVEN]
+        if self.ok and self.looked_at.get("commits"):
+            lines += ["", _NOT_CHECKED]
         return "\n".join(lines)
 
     def to_json(self) -> dict[str, Any]:

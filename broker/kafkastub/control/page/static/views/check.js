@@ -32,7 +32,7 @@ export default function Check() {
 function Verdict({ verdict }) {
   const { findings, notices, undecided } = verdict;
   const seen = Object.entries(verdict.looked_at).map(([what, count]) => `${number(count)} ${count === 1 ? what.replace(/^(batch)es|^(\w+)s/, '$1$2') : what}`).join(', ');
-  return html`<div class="card" role="status"><div class="row"><${Badge} tone=${verdict.ok ? 'good' : 'bad'}>${verdict.ok ? 'Every guarantee was kept' : many(findings.length, 'finding')}<//>
+  return html`<div class="card" role="status"><div class="row"><${Badge} tone=${verdict.ok ? 'good' : 'bad'}>${verdict.ok ? 'No broken guarantee found' : many(findings.length, 'finding')}<//>
       <span class="soft">${seen}</span></div></div>
     ${findings.length ? html`<${Section} title="Findings">${findings.slice(0, MOST).map((one) => html`<${Finding} one=${one} tone="bad" />`)}<//>` : null}
     ${notices.length ? html`<${Section} title="Noticed" note="Kafka does not promise it, or it may be intended">${notices.slice(0, MOST).map((one) => html`<${Finding} one=${one} tone="info" />`)}<//>` : null}
