@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from kafkastub import KafkaStub
+from kafkastub.client import Client
+from kafkastub.client.groups import list_groups
+from kafkastub.client.topics import names
+
 
 def test_the_closest_marker_wins_and_topics_add_up(run):
     run("""
@@ -209,6 +214,38 @@ def test_the_same_tests_on_a_real_cluster(run, servers: str, how: str, monkeypat
     result.assert_outcomes(passed=6, skipped=4)
     for what in ("kafka_stub.clock", "kafka_stub.metrics", "kafka_stub_factory", "retention_minutes= of the marker"):
         result.stdout.fnmatch_lines([f"*{what} needs the stub, and KAFKA_STUB_BOOTSTRAP points at {servers}*"])
+
+
+AGAIN = """
+from confluent_kafka import Consumer, TopicPartition
+
+@pytest.mark.kafka_stub(topics=["orders"])
+@pytest.mark.parametrize("n", range(2))
+def test_it(kafka_stub, n):
+    kafka_stub.produce("orders", f"order {n}")
+    kafka_stub.create_topic("bills")
+    assert [one.value for one in kafka_stub.records("orders")] == [f"order {n}".encode()]
+    consumer = Consumer({"bootstrap.servers": kafka_stub.bootstrap_servers, "group.id": "shipping"})
+    place = [TopicPartition("orders", 0, 1)]
+    assert consumer.committed(place, timeout=30)[0].offset == -1001
+    consumer.commit(offsets=place, asynchronous=False)
+    consumer.commit(offsets=[TopicPartition("kept", 0, 1)], asynchronous=False)
+    consumer.close()
+
+@pytest.mark.kafka_stub(topics=["orders"], own=True)
+def test_own(kafka_stub_server, kafka_prefix):
+    assert kafka_prefix + "orders" in topics(kafka_stub_server)
+"""
+
+
+def test_what_a_test_makes_on_a_real_cluster_goes_with_it(run):
+    """A stub is new for each test; so are these topics and groups, and what was there before stays."""
+    with KafkaStub(topics={"kept": 1}) as cluster:
+        cluster.commit("old", {("kept", 0): 1})
+        run(AGAIN, f"--kafka-stub-bootstrap={cluster.bootstrap_servers}").assert_outcomes(passed=3)
+        with Client(cluster.bootstrap_servers) as client:
+            assert {one for one in names(client) if not one.startswith("__")} == {"kept"}
+            assert [one.group_id for one in list_groups(client)] == ["old"]
 
 
 def test_a_failure_shows_the_last_requests(run):

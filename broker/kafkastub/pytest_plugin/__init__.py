@@ -9,7 +9,7 @@ import re
 import sys
 import uuid
 from collections.abc import Generator, Iterator
-from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -160,7 +160,7 @@ def kafka_stub(request: pytest.FixtureRequest, _kafka_stub_chaos: Trouble | None
     bootstrap = real_cluster(request.config)
     if bootstrap is not None:
         _skip_particular(bootstrap, replace(wanted, check=None), chaos=True)
-        with _real(request, bootstrap, wanted, _kafka_stub_chaos) as proxy:
+        with _real(request, bootstrap, wanted, _kafka_stub_chaos, own=True) as proxy:
             _is_of(request, proxy, _STUB)
             _is_checked(request, proxy, wanted)
             yield proxy
@@ -241,7 +241,7 @@ def _kafka_stub_server_as_marked(request: pytest.FixtureRequest) -> Iterator[Non
     shared = request.getfixturevalue(_SERVER)
     if marked.registry and bootstrap is None:
         shared.with_registry()
-    with _behind(request, shared, marked) if bootstrap is None else nullcontext():
+    with _behind(request, shared, marked) if bootstrap is None else _behind_a_proxy(request, shared):
         if marked.topics:
             from kafkastub.pytest_plugin.cluster import add_topics
 
@@ -267,6 +267,18 @@ def _behind(request: pytest.FixtureRequest, stub: KafkaStub, marked: Wanted) -> 
             remove(stub, names["prefix"])
     left = request.config.stash.setdefault(_LEFT, Leftovers())
     left.note(request.node.nodeid, there, stub, {name: what for what, name in names.items()})
+
+
+@contextmanager
+def _behind_a_proxy(request: pytest.FixtureRequest, proxy: Any) -> Iterator[None]:
+    """What begins with the test's prefix is deleted behind it."""
+    from kafkastub.pytest_plugin.cluster import delete_prefixed
+
+    yield
+    names = request.node.stash[_NAMES]
+    with suppress(RuntimeError):  # the test has closed it
+        if "prefix" in names:
+            delete_prefixed(proxy, names["prefix"])
 
 
 @pytest.fixture
@@ -407,11 +419,13 @@ def _note_acts(request: pytest.FixtureRequest, stub: KafkaStub) -> None:
         request.node.stash[DONE] = stub.chaos.acts, stub.chaos.forgotten
 
 
-def _real(request: pytest.FixtureRequest, bootstrap: str, wanted: Wanted, chaos: Trouble | None = None) -> Any:
+def _real(
+    request: pytest.FixtureRequest, bootstrap: str, wanted: Wanted, chaos: Trouble | None = None, own: bool = False
+) -> Any:
     from kafkastub.pytest_plugin.cluster import ClusterInFront
 
     return ClusterInFront(
-        bootstrap, wanted.topics, command_config(request.config), {} if chaos is None else chaos.arguments
+        bootstrap, wanted.topics, command_config(request.config), {} if chaos is None else chaos.arguments, own
     )
 
 
