@@ -2,7 +2,8 @@
 
 A run on both writes docs/programs.md and results.json: with `--only` the others' rows stay. With `--broker`
 nothing is written, nor with `--proxy`, which plays on Apache Kafka directly and through `kafkastub proxy`. The exit
-status is 1 where one failed, or results differ. What this machine cannot run is told; in CI that is a failure too.
+status is 1 where one failed, or results differ. With `--check` the stub is asked behind each program what it did to its
+records: a broken guarantee is a failure. What this machine cannot run is told; in CI that is a failure too.
 """
 
 from __future__ import annotations
@@ -44,13 +45,17 @@ TOLD: Final = (
 )
 
 
-def on_stub(program: Program, keep: str) -> Run:
+def on_stub(program: Program, keep: str, check: bool = False) -> Run:
     """A stub of its own."""
     run = Run(program.name, program.version(), STUB)
     with contextlib.ExitStack() as stack:
         stub = stack.enter_context(Stub())
         _play(run, program, stub.bootstrap_servers, lambda: stack.enter_context(Stub(keep=True)), keep)
         run.spoke = _spoken(httpx.get(f"{stub.control}/metrics", timeout=ANSWER_SECONDS).text)
+        if check:
+            verdict = httpx.get(f"{stub.control}/v1/check", timeout=ANSWER_SECONDS).json()
+            run.lines.append(f"checked: {verdict['looked_at']}")
+            run.failed = run.failed or "; ".join(f"{one['guarantee']}: {one['cause']}" for one in verdict["findings"])
     return run
 
 
@@ -95,7 +100,7 @@ def _spoken(metrics: str) -> dict[str, list[int]]:
     return {api: sorted(versions) for api, versions in sorted(found.items())}
 
 
-def runs(programs: Sequence[Program], brokers: Sequence[str], kafka: str, keep: str) -> Iterator[Run]:
+def runs(programs: Sequence[Program], brokers: Sequence[str], kafka: str, keep: str, check: bool) -> Iterator[Run]:
     """Build each program and play it on each broker, one after the other: times are to be compared.
 
     `kafka` is the address of an Apache Kafka; "" starts one.
@@ -121,7 +126,7 @@ def runs(programs: Sequence[Program], brokers: Sequence[str], kafka: str, keep: 
                 elif broker == PROXY:
                     yield through_proxy(program, proxy, keep)
                 else:
-                    yield on_stub(program, keep)
+                    yield on_stub(program, keep, check)
 
 
 def _build(program: Program) -> str:
@@ -148,21 +153,24 @@ def main() -> int:
     parser.add_argument("--only", action="append", metavar="PROGRAM", choices=names, help=", ".join(names))
     parser.add_argument("--broker", choices=(STUB, KAFKA), help="one of the two")
     parser.add_argument("--proxy", action="store_true", help="Apache Kafka directly and through kafkastub proxy")
+    parser.add_argument("--check", action="store_true", help="on the stub alone, with the guarantees checked")
     parser.add_argument("--kafka", default="", metavar="HOST:PORT", help="an Apache Kafka 4.4.0 that runs already")
     parser.add_argument("--keep", default="", metavar="FOLDER", help="leave there what the programs said")
     given = parser.parse_args()
     programs = [program for program in PROGRAMS if given.only is None or program.name in given.only]
-    brokers = [KAFKA, PROXY] if given.proxy else [given.broker] if given.broker else [STUB, KAFKA]
+    brokers = (
+        [KAFKA, PROXY] if given.proxy else [STUB] if given.check else [given.broker] if given.broker else [STUB, KAFKA]
+    )
     started = time.monotonic()
     found = []
-    for run in runs(programs, brokers, given.kafka, given.keep):
+    for run in runs(programs, brokers, given.kafka, given.keep, given.check):
         print(told(run), flush=True)
         found.append(run)
     seconds = time.monotonic() - started
     missing = [run for run in found if run.missing]
     bad = [run for run in found if run.failed] + document.different(found)
     print(f"{len(found)} runs in {seconds:.0f} s, {len(bad)} failed or differ")
-    if given.broker is None and not given.proxy and not missing:
+    if given.broker is None and not given.proxy and not given.check and not missing:
         document.write(found)
     return int(bool(bad) or bool(missing and os.environ.get("CI") == "true"))
 
