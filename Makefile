@@ -30,7 +30,7 @@ help:
 	@echo "make binary        builds a self-contained kafkastub for this platform into dist/; binary-python an optimised Python for it"
 	@echo "make test-binary   tries the binary where there is no Python; make binary-starts STARTS=1000 starts it as often"
 	@echo "make clients-code  generates the types of the clients in other languages anew; clients-packages packs them"
-	@echo "make test-clients-packages  the tests of clients/go and clients/typescript (Go, Node.js)"
+	@echo "make test-clients-packages  the tests of clients/go, clients/rust and clients/typescript (Go, Cargo, Node.js)"
 	@echo "make site          builds the documentation into site/ (ARGS=serve shows it while you write); make test-site tries it"
 	@echo "make check         ruff, mypy, import contracts, generated code, phrases that docs/style.md replaces"
 	@echo "make oracle        the same scenarios on Apache Kafka 4.4.0 and on the stub, fixed seeds"

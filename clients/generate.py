@@ -1,6 +1,6 @@
 """`make clients-code`: the types of each language's client, made from docs/openapi.json by a generator of its own.
 
-    python -m clients.generate [go] [typescript] [--check]
+    python -m clients.generate [go] [rust] [typescript] [--check]
 
 With --check nothing is written: the status is 1 where a file is not what the generator makes of the description now.
 """
@@ -15,6 +15,8 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
+
+from clients import rust_types
 
 HERE: Final = Path(__file__).resolve().parent
 DESCRIPTION: Final = HERE.parent / "docs" / "openapi.json"
@@ -120,6 +122,7 @@ def typescript() -> str:
 
 FILES: Final[dict[str, tuple[Path, Callable[[], str]]]] = {
     "go": (HERE / "go" / "types.gen.go", go),
+    "rust": (HERE / "rust" / "src" / "types.rs", rust_types.formatted),
     "typescript": (HERE / "typescript" / "src" / "openapi.ts", typescript),
 }
 

@@ -25,6 +25,15 @@ def go() -> set[Request]:
     )
 
 
+def rust() -> set[Request]:
+    """Of clients/rust."""
+    return {
+        request(method, path)
+        for source in (CLIENTS / "rust" / "src").glob("*.rs")
+        for method, path in re.findall(r'"(GET|POST|PUT|DELETE)",\s*"(/[^"]*)"', source.read_text())
+    }
+
+
 def typescript() -> set[Request]:
     """Of clients/typescript."""
     sources = (CLIENTS / "typescript" / "src").glob("*.ts")
@@ -45,5 +54,5 @@ def _called(calls: str, named: str, sources: object) -> set[Request]:
     return found
 
 
-FACES: Final[dict[str, Callable[[], set[Request]]]] = {"go": go, "typescript": typescript}
+FACES: Final[dict[str, Callable[[], set[Request]]]] = {"go": go, "rust": rust, "typescript": typescript}
 """By folder of clients/. A language that is added is named here."""

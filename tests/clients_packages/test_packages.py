@@ -16,6 +16,7 @@ from tests.toolchains import ROOT, changed
 pytestmark = pytest.mark.clients_packages
 
 GO: Final = ROOT / "clients" / "go"
+RUST: Final = ROOT / "clients" / "rust"
 TYPESCRIPT: Final = ROOT / "clients" / "typescript"
 SECONDS: Final = 600
 
@@ -53,6 +54,22 @@ def test_go():
     assert run("gofmt", "-l", ".", cwd=GO) == ""
     run("go", "vet", "./...", cwd=GO)
     run("go", "test", "-count=1", "./...", cwd=GO)
+
+
+def cargo(*command: str, cwd: Path = RUST, **more: str) -> str:
+    """What Cargo says. It builds into .cache, whatever the crate."""
+    return run("cargo", *command, cwd=cwd, CARGO_TARGET_DIR=str(ROOT / ".cache" / "clients-rust"), **more)
+
+
+def test_rust():
+    cargo("fmt", "--check")
+    cargo("clippy", "--quiet", "--locked", "--all-targets", "--all-features", "--", "--deny", "warnings")
+    cargo("test", "--quiet", "--locked")
+
+
+def test_types_of_rust_are_what_the_description_says():
+    cargo("--version")
+    run(sys.executable, "-m", "clients.generate", "--check", "rust", cwd=ROOT)
 
 
 def test_node(node_package: Path):
