@@ -1,8 +1,9 @@
-"""`make clients-packages`: the packages for Go and Node.js as they are published, from an archive of `make binary`.
+"""`make clients-packages`: the packages for Go, Node.js and Rust as they are published, from what `make binary` makes.
 
     python -m clients.pack [--archive FILE] [--out DIR]
 
-DIR/npm has tarballs of `npm pack`, DIR/go is a module proxy in files (GOPROXY=file://DIR/go). Nothing is published.
+DIR/npm has tarballs of `npm pack`, DIR/go is a module proxy in files (GOPROXY=file://DIR/go), DIR/cargo has the files
+of `cargo package`. Nothing is published.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ HERE: Final = Path(__file__).resolve().parent
 ROOT: Final = HERE.parent
 GO_MODULE: Final = "github.com/kafkastub/kafkastub-go"
 NODE_PLATFORMS: Final = {"linux-x86_64": ("linux", "x64")}
+RUST_PLATFORMS: Final = {"linux-x86_64": "linux-x86-64"}
 GO_PLATFORMS: Final = {"linux-x86_64": "archive_linux_amd64"}
 _DATE: Final = (1980, 1, 1, 0, 0, 0)
 
@@ -104,6 +106,30 @@ def _sorted(files: dict[str, bytes]) -> Iterable[tuple[str, bytes]]:
     return sorted(files.items())
 
 
+def cargo(archive: Path, out: Path) -> list[Path]:
+    """The crate, and that of the packaged command for this platform, which it depends on with the feature `binary`.
+
+    The command's crate is larger than the 10 MB that a public registry takes without an arrangement.
+    """
+    out.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder:
+        workspace = Path(folder, "rust")
+        shutil.copytree(HERE / "rust", workspace, ignore=shutil.ignore_patterns("target", "tests"))
+        command = workspace / "binary" / RUST_PLATFORMS[platform_name()]
+        with tarfile.open(archive) as packed:
+            packed.extractall(command, filter="data")
+        for crate in (workspace, command):
+            shutil.copy(ROOT / "LICENSE", crate / "LICENSE")
+        # What is packed is not built here, and which versions a user gets is the user's choice.
+        subprocess.run(
+            ["cargo", "package", "--quiet", "--workspace", "--no-verify", "--exclude-lockfile", "--allow-dirty",
+             "--target-dir", str(Path(folder, "target"))],
+            cwd=workspace, check=True,
+        )  # fmt: skip
+        found = sorted(Path(folder, "target", "package").glob("*.crate"))
+        return [Path(shutil.copy(path, out)) for path in found]
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
@@ -115,6 +141,8 @@ def main() -> int:
         parser.error(f"{arguments.archive} is not there: run `make binary` first")
     shutil.rmtree(arguments.out, ignore_errors=True)
     for path in npm(arguments.archive, arguments.out / "npm"):
+        print(f"{path}: {path.stat().st_size / 1e6:.1f} MB")
+    for path in cargo(arguments.archive, arguments.out / "cargo"):
         print(f"{path}: {path.stat().st_size / 1e6:.1f} MB")
     go(arguments.archive, arguments.out / "go")
     print(f"{arguments.out / 'go'}: GOPROXY=file://{(arguments.out / 'go').resolve()}")

@@ -6,11 +6,14 @@ import os
 import shutil
 import subprocess
 import sys
+import tarfile
 from pathlib import Path
 from typing import Final
 
 import pytest
+from clients.binary.build import platform_name
 
+from clients import pack
 from tests.toolchains import ROOT, changed
 
 pytestmark = pytest.mark.clients_packages
@@ -70,6 +73,46 @@ def test_rust():
 def test_types_of_rust_are_what_the_description_says():
     cargo("--version")
     run(sys.executable, "-m", "clients.generate", "--check", "rust", cwd=ROOT)
+
+
+@pytest.fixture
+def archive(tmp_path: Path) -> Path:
+    """An archive as `make binary` makes it, with a command that starts the one of the checkout."""
+    command = tmp_path / "kafkastub"
+    command.write_text(f'#!/bin/sh\nexec {Path(sys.executable).parent / "kafkastub"} "$@"\n')
+    command.chmod(0o755)
+    packed = tmp_path / "kafkastub.tar.gz"
+    with tarfile.open(packed, "w:gz") as made:
+        made.add(command, "kafkastub/kafkastub")
+    return packed
+
+
+def test_the_crates_start_a_stub_without_a_command_on_the_path(archive: Path, tmp_path: Path):
+    cargo("--version")
+    if platform_name() not in pack.RUST_PLATFORMS:
+        pytest.skip(f"there is no crate with the packaged command for {platform_name()}")
+    crates = {}
+    for file in pack.cargo(archive, tmp_path / "crates"):
+        with tarfile.open(file) as packed:
+            packed.extractall(tmp_path / "unpacked", filter="tar")
+        name, _, _ = file.stem.rpartition("-")
+        crates[name] = tmp_path / "unpacked" / file.stem
+    assert crates.keys() == {"kafkastub", "kafkastub-linux-x86-64"}
+    empty = tmp_path / "empty"
+    (empty / "src").mkdir(parents=True)
+    (empty / "src" / "lib.rs").write_text(
+        "#[test]\nfn a_stub_starts() {\n    let stub = kafkastub::Stub::start().unwrap();\n"
+        "    assert_eq!(stub.topics().list().unwrap().total, 0);\n}\n"
+    )
+    patches = "".join(f'{name} = {{ path = "{path}" }}\n' for name, path in crates.items())
+    (empty / "Cargo.toml").write_text(
+        '[package]\nname = "empty"\nedition = "2021"\n[dependencies]\n'
+        f'kafkastub = {{ version = "1", features = ["binary"] }}\n[patch.crates-io]\n{patches}'
+    )
+    shutil.copy(RUST / "Cargo.lock", empty / "Cargo.lock")
+    tools = Path(shutil.which("cargo") or "").parent
+    said = cargo("test", "--quiet", cwd=empty, KAFKASTUB="", PATH=f"{tools}:/usr/bin:/bin")
+    assert "1 passed" in said
 
 
 def test_node(node_package: Path):

@@ -45,6 +45,9 @@ def not_ready(of: str) -> Iterator[str]:
     for path, text in (
         ("clients/java/pom.xml", f"<version>{of}</version>"),
         ("clients/typescript/package.json", f'"version": "{of}"'),
+        ("clients/rust/Cargo.toml", f'\nversion = "{of}"\n'),
+        ("clients/rust/Cargo.toml", f'version = "={of}"'),
+        ("clients/rust/binary/linux-x86-64/Cargo.toml", f'\nversion = "{of}"\n'),
     ):
         if text not in (ROOT / path).read_text():
             yield f"{path}: the version is not {of}"
