@@ -1,22 +1,18 @@
-mod common;
-
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use common::control::Control;
-use common::Stub;
+use kafkastub::{Rule, Stub};
 use rdkafka::consumer::{BaseConsumer, CommitMode, Consumer};
 use rdkafka::producer::{BaseProducer, BaseRecord, Producer};
 use rdkafka::{ClientConfig, Offset, TopicPartitionList};
-use serde_json::json;
 
 const SOON: Duration = Duration::from_secs(30);
 const DAY: Duration = Duration::from_secs(86_400);
 
 fn client(stub: &Stub, id: &str) -> ClientConfig {
     let mut config = ClientConfig::new();
-    config.set("bootstrap.servers", &stub.broker).set("client.id", id);
+    config.set("bootstrap.servers", stub.bootstrap_servers()).set("client.id", id);
     config
 }
 
@@ -49,14 +45,15 @@ fn committed(stub: &Stub) -> Option<i64> {
 /// The scenarios share a broker: each begins with two orders, and a group that has committed nothing.
 #[test]
 fn without_sleeps() {
-    let (stub, control) = Stub::start_controlled(&["orders:1"]);
+    let options = Stub::options().topic("orders", 1).config("group.initial.rebalance.delay.ms", 0);
+    let stub = options.start().unwrap();
     let producer: BaseProducer = client(&stub, "shop").create().expect("a producer");
     for order in ["two teapots", "a cup"] {
         producer.send(BaseRecord::to("orders").key("7").payload(order)).expect("a place in the queue");
     }
     producer.flush(SOON).expect("an acknowledgement");
-    control.wait_topic("orders", 2);
-    control.snapshot("seed");
+    stub.topics().wait_records("orders", 2).unwrap();
+    stub.snapshots().take("seed").unwrap();
 
     let scenarios = [
         orders_are_shipped,
@@ -64,13 +61,13 @@ fn without_sleeps() {
         an_idle_group_survives_the_weekend_and_not_a_week,
     ];
     for scenario in scenarios {
-        control.restore("seed");
+        stub.snapshots().restore("seed").unwrap();
         assert_eq!(committed(&stub), None);
-        scenario(&stub, &control);
+        scenario(&stub);
     }
 }
 
-fn orders_are_shipped(stub: &Stub, control: &Control) {
+fn orders_are_shipped(stub: &Stub) {
     let worker = shipping(stub, "worker");
     worker.subscribe(&["orders"]).expect("a subscription");
     let enough = AtomicBool::new(false);
@@ -83,9 +80,9 @@ fn orders_are_shipped(stub: &Stub, control: &Control) {
             }
         });
         let _stop = Stop(&enough);
-        control.wait_group("shipping", "Stable", 1);
-        control.wait_lag("shipping", "orders", 0);
-        control.wait_quiet(Duration::from_millis(50));
+        stub.groups().wait_stable("shipping", 1).unwrap();
+        stub.groups().wait_lag("shipping", "orders", 0).unwrap();
+        stub.journal().wait_quiet(Duration::from_millis(50)).unwrap();
         enough.store(true, Ordering::Relaxed);
         works.join().expect("a worker without errors");
     });
@@ -101,31 +98,32 @@ impl Drop for Stop<'_> {
     }
 }
 
-fn the_slow_one_overwrites_what_the_fast_one_committed(stub: &Stub, control: &Control) {
-    let door = control.add_fault(json!({"api": "OffsetCommit", "client_id": "slow", "hold": "before"}));
+fn the_slow_one_overwrites_what_the_fast_one_committed(stub: &Stub) {
+    let door = stub.faults().add(Rule::new().api("OffsetCommit").client_id("slow").hold("before")).unwrap();
     thread::scope(|threads| {
         let slow = threads.spawn(|| commit(stub, "slow", 1));
-        door.wait_held(1);
+        door.wait_held(1).unwrap();
         commit(stub, "fast", 2);
         assert_eq!(committed(stub), Some(2));
-        door.release();
+        door.release().unwrap();
         slow.join().expect("a commit");
     });
+    door.remove().unwrap();
     assert_eq!(committed(stub), Some(1));
 }
 
-fn an_idle_group_survives_the_weekend_and_not_a_week(stub: &Stub, control: &Control) {
-    control.freeze();
+fn an_idle_group_survives_the_weekend_and_not_a_week(stub: &Stub) {
+    stub.clock().freeze().unwrap();
     commit(stub, "shop", 1);
-    control.advance(3 * DAY);
+    stub.clock().advance(3 * DAY).unwrap();
     assert_eq!(committed(stub), Some(1));
-    control.advance(4 * DAY);
+    stub.clock().advance(4 * DAY).unwrap();
     assert_eq!(committed(stub), None);
 }
 
 #[test]
 #[should_panic(expected = "there is no snapshot 'no such'")]
 fn what_is_refused_says_why() {
-    let (_stub, control) = Stub::start_controlled(&[]);
-    control.restore("no such");
+    let stub = Stub::start().unwrap();
+    stub.snapshots().restore("no such").unwrap();
 }

@@ -15,7 +15,7 @@ ORDER: Final[dict[str, Section]] = {
         "pytest.md", "python.md", "without-sleeps.md", "faults.md", "chaos.md", "guarantees.md", "transactions.md",
         "consumer-groups.md", "share-groups.md", "streams-groups.md", "nodes.md", "security.md", "quotas.md",
         "registry.md", "page.md", "proxy.md", "incident.md", "docker.md", "launcher.md", "binary.md", "java.md",
-        "go.md", "typescript.md", "examples.md", "conformance.md", "anomalies.md", "pipeline.md", "spark.md",
+        "go.md", "rust.md", "typescript.md", "examples.md", "conformance.md", "anomalies.md", "pipeline.md", "spark.md",
     ],
     "Reference": [
         "serve.md", "cli.md", "control.md", "journal.md", "limits.md", "coverage.md", "profiles.md", "as-version.md",
