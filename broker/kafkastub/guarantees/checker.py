@@ -53,8 +53,9 @@ def nobody_knows(connection: int) -> bool | None:
 class Checker:
     """Has a state by partition, group and producer; says at any time what is true by then."""
 
-    def __init__(self) -> None:
-        self._state = State()
+    def __init__(self, partial: bool = False) -> None:
+        """`partial`: whether the history begins in the middle, with requests before it that nobody can read."""
+        self._state = State(partial)
         ownership = Ownership(self._state)
         self._consumers = Consumers(self._state, ownership)
         self._producers = Producers(self._state)
@@ -86,12 +87,23 @@ class Checker:
             ShareUnanswered: (shares.unanswered,),
             ShareReset: (lambda event: shares.reset(event.group),),
         }
+        if partial:
+            handlers[Produced] = (self._written, *handlers[Produced])
+            handlers[Fetched] = (self._read, *handlers[Fetched])
         self._handlers: Final = handlers
 
     def feed(self, event: Event) -> None:
         """What has passed next."""
         for handle in self._handlers[type(event)]:
             handle(event)
+
+    def _written(self, event: Produced) -> None:
+        if event.base_offset >= 0 and event.error == 0:
+            self._state.begun.setdefault(event.partition, event.base_offset)
+
+    def _read(self, event: Fetched) -> None:
+        if event.log_end >= 0:
+            self._state.begun.setdefault(event.partition, event.log_end)
 
     def _deleted(self, event: TopicsDeleted) -> None:
         """What comes under the same name is another topic."""

@@ -244,7 +244,8 @@ class Consumers:
         self, group: Group, of: GroupPartition, event: Committed, partition: Partition, start: int, offset: int
     ) -> None:
         loose = self._state.loose.get((event.client.client_id, partition), Ranges())
-        never = left_over([(start, offset)], of.given, of.maybe_given, loose)
+        unknown = self._state.decidable(partition, start, offset)
+        never = left_over([(unknown, offset)], of.given, of.maybe_given, loose) if unknown < offset else []
         if never:
             cause = (
                 f"{_who(event.member, event.client)} committed {offset}, past records that the group was never given"

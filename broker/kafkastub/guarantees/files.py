@@ -35,7 +35,8 @@ def check_journal(
     """What the requests in a journal show. Raises JournalDirError for what is none, ValueError for unknown names."""
     entries = [(int(row["sequence"]), _raw(row)) for row in read_rows(directory) if row["kind"] == "request"]
     entries.sort(key=lambda one: (one[1].ended or one[1].started, one[0]))
-    reader, checker = Reader(lambda topic_id: None), Checker()
+    first = min((sequence for sequence, _ in entries), default=0)
+    reader, checker = Reader(lambda topic_id: None), Checker(partial=first > 0)
     for sequence, raw in entries:  # which topic an id is of may be told behind the first request that has it
         if _key(raw) in _NAMES:
             list(reader.read(sequence, raw))
@@ -43,7 +44,6 @@ def check_journal(
     for sequence, raw in entries:
         for event in reader.read(sequence, raw):
             checker.feed(event)
-    first = min((sequence for sequence, _ in entries), default=0)
     undecided = [f"the journal's first {first} entries are gone"] if first else []
     return checker.verdict(wanted, ignoring=ignoring, requests=reader.requests, undecided=undecided)
 

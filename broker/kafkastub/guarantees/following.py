@@ -48,7 +48,7 @@ class Follower:
         self._missed = ring.first
         """Entries that were gone before it came."""
         self._reader = Reader(topic_name)
-        self._checker = Checker()
+        self._checker = Checker(partial=self._missed > 0)
         self._late: list[Unit] = []
         """Entries that have ended since it went past them."""
         self._waiting: deque[tuple[list[Unit], int]] = deque()

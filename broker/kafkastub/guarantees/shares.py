@@ -59,7 +59,8 @@ class Shares:
         shared = self._shared.get((event.group, event.partition))
         for start, end, types in event.batches:
             if event.error:
-                never = given.without(start, end)
+                unknown = self._state.decidable(event.partition, start, end)
+                never = given.without(unknown, end) if unknown < end else []
                 if never:
                     cause = (
                         f"{short(event.member)} acknowledged records that it had not been given, and was told "

@@ -263,7 +263,11 @@ class Group:
 class State:
     """Everything, for all families."""
 
-    def __init__(self) -> None:
+    def __init__(self, partial: bool = False) -> None:
+        self.partial = partial
+        """Whether requests had passed that nobody can read any more."""
+        self.begun: dict[Partition, int] = {}
+        """Of a partial history: the first end that is known of a log. What is below may have been given before."""
         self.logs: dict[Partition, Log] = {}
         self.groups: dict[str, Group] = {}
         self.named: dict[int, set[str]] = {}
@@ -289,6 +293,10 @@ class State:
 
     def forget(self, what: str) -> None:
         self.forgotten[what] = self.forgotten.get(what, 0) + 1
+
+    def decidable(self, partition: Partition, start: int, end: int) -> int:
+        """The first of these offsets that nobody was given before the history begins; `end` for none."""
+        return max(start, self.begun.get(partition, end)) if self.partial else start
 
     def groups_of(self, client: Client, partition: Partition) -> list[Group]:
         """Whom a client that fetches from a partition does it for: one group where that is clear."""

@@ -1,0 +1,83 @@
+"""A history that begins in the middle: what was given before it is not called skipped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from confluent_kafka import Consumer, TopicPartition
+
+from kafkastub import KafkaStub
+from kafkastub.client import Client
+from kafkastub.client.topics import names
+from tests.waiting import SECONDS, until
+
+ENTRIES = 40
+
+
+@pytest.fixture
+def stub() -> Iterator[KafkaStub]:
+    with KafkaStub(topics={"orders": 1}, journal_entries=ENTRIES) as running:
+        yield running
+
+
+@pytest.fixture
+def consumer(stub: KafkaStub) -> Iterator[Consumer]:
+    made = Consumer({
+        "bootstrap.servers": stub.bootstrap_servers, "group.id": "billing", "enable.auto.commit": False,
+        "auto.offset.reset": "earliest",
+    })  # fmt: skip
+    yield made
+    made.close()
+
+
+def read(consumer: Consumer, count: int) -> None:
+    found: list[object] = []
+
+    def come() -> bool:
+        found.extend(consumer.consume(count - len(found), 0.2))
+        return len(found) >= count
+
+    until(come, "the records", SECONDS)
+
+
+def push_out(stub: KafkaStub) -> None:
+    with Client(stub.bootstrap_servers) as client:
+        for _ in range(ENTRIES):
+            names(client)
+
+
+def commit(consumer: Consumer, offset: int) -> None:
+    consumer.commit(offsets=[TopicPartition("orders", 0, offset)], asynchronous=False)
+
+
+def test_what_was_given_before_is_not_skipped(stub: KafkaStub, consumer: Consumer):
+    for number in range(10):
+        stub.produce("orders", f"order {number}")
+    consumer.subscribe(["orders"])
+    read(consumer, 10)
+    push_out(stub)
+    commit(consumer, 3)
+    commit(consumer, 7)
+    verdict = stub.check()
+    assert verdict.ok, str(verdict)
+    assert "entries of the journal were gone before the check began" in verdict.undecided[0]
+
+
+def test_what_is_written_since_is_skipped(stub: KafkaStub, consumer: Consumer):
+    for number in range(10):
+        stub.produce("orders", f"order {number}")
+    consumer.assign([TopicPartition("orders", 0, 0)])
+    read(consumer, 10)
+    push_out(stub)
+    consumer.assign([TopicPartition("orders", 0, 8)])
+    read(consumer, 2)  # the log's end is known now
+    consumer.unassign()
+    commit(consumer, 7)
+    for number in range(5):
+        stub.produce("orders", f"late {number}")
+    commit(consumer, 14)
+    (finding,) = stub.check().findings
+    assert finding.guarantee == "skipped"
+    # a fetch that waited may have been given the first of them
+    assert finding.offsets in (((10, 14),), ((11, 14),))
