@@ -15,14 +15,14 @@ WORKERS ?= 2
 QUICK_WORKERS ?= $(shell expr 3 \* $$(getconf _NPROCESSORS_ONLN))
 # Where bytecode is not kept, each worker and each process that a test starts compiles everything anew, twenty seconds of a core.
 export PYTHONDONTWRITEBYTECODE :=
-NIGHTLY ?= soak mutants oracle-proxy chaos-proxy clients-proxy programs-proxy oracle-expiry test-pipeline-s3 test-pipeline-versions binary-python test-binary test-clients-java-binary
+NIGHTLY ?= test-attacks soak mutants oracle-proxy chaos-proxy clients-proxy programs-proxy oracle-expiry test-pipeline-s3 test-pipeline-versions binary-python test-binary test-clients-java-binary
 
-.PHONY: help run test test-long test-all dist site test-site test-clients-java test-clients-java-binary test-docker test-pipeline test-pipeline-s3 test-pipeline-versions bench-pipeline spark-cluster check oracle oracle-proxy oracle-expiry differential conformance mutants soak nightly chaos check-workers chaos-proxy golden messages docs clients programs clients-proxy programs-proxy examples bench bench-clients-java bench-scale bench-proxy pictures binary binary-python binary-starts test-binary clients-code clients-packages test-clients-packages release lock clean
+.PHONY: help run test test-long test-attacks test-all dist site test-site test-clients-java test-clients-java-binary test-docker test-pipeline test-pipeline-s3 test-pipeline-versions bench-pipeline spark-cluster check oracle oracle-proxy oracle-expiry differential conformance mutants soak nightly chaos check-workers chaos-proxy golden messages docs clients programs clients-proxy programs-proxy examples bench bench-clients-java bench-scale bench-proxy pictures binary binary-python binary-starts test-binary clients-code clients-packages test-clients-packages release lock clean
 
 help:
 	@echo "make run           serve on 127.0.0.1:9092 (ARGS='--port 0 --topic orders:3' adds options)"
 	@echo "make test          the quick tests, less than ten minutes on two cores (Java 17 and Maven for those with JVM clients)"
-	@echo "make test-all      the long ones, too: browser, clients in other languages, attacks (Go, kcat, Chromium); test-long: only these"
+	@echo "make test-all      the long ones, too: browser, clients in other languages, attacks (Go, kcat, Chromium); test-long, test-attacks: only these"
 	@echo "make test-clients-java the Java packages in clients/java, with Kafka's own clients (Java 17, Maven)"
 	@echo "make test-clients-java-binary an empty Java project with the packed command, without Python (make binary)"
 	@echo "make test-docker   builds the image and runs it (a container engine: docker/engine.sh starts one)"
@@ -81,7 +81,7 @@ $(PIPELINE) $(DIST) $(SITE): $(DEV)
 # Workers of pytest-xdist start at once: each would compile all tests by itself when they are new.
 $(COMPILED): $(DEV)
 	@$(BIN)/python -m compileall -q -j 0 protocol broker conformance
-	@for part in quick long; do $(PYTEST) --part $$part --collect-only --quiet >/dev/null & done; wait
+	@for part in quick long attacks; do $(PYTEST) --part $$part --collect-only --quiet >/dev/null & done; wait
 	@touch $@
 
 run: $(RUN)
@@ -93,7 +93,10 @@ test: $(COMPILED)
 test-long: $(COMPILED)
 	$(PYTEST) --part long -n $(WORKERS) $(ARGS)
 
-test-all: test test-long
+test-attacks: $(COMPILED)
+	$(PYTEST) --part attacks -n $(WORKERS) $(ARGS)
+
+test-all: test test-long test-attacks
 
 # Every module of clients/java, against the stub of this checkout; ARGS="-pl kafkastub-client" takes one.
 # Testcontainers' janitor is an image of a registry, which may be out of reach, and so is the one that it asks for the

@@ -1,7 +1,8 @@
-"""The two parts of the tests: `make test` runs the quick one, which is for every day, and `make test-all` both.
+"""The three parts of the tests: `make test` runs the quick one, which is for every day, and `make test-all` all.
 
-Long is what takes a browser, clients in other languages or many processes, or measures how long others wait. It has to
-be named here: what is not is quick. Whoever calls pytest by hand has all that is asked for.
+Long is what takes a browser, clients in other languages or many processes. Attacks measure how long others wait, and
+what memory it takes, while somebody does their worst: that needs a machine that does nothing else, so `make nightly`
+runs them. Both have to be named here: what is not is quick. Whoever calls pytest by hand has all that is asked for.
 """
 
 from __future__ import annotations
@@ -20,10 +21,7 @@ LONG: Final = (
     "consumer_groups/test_rolling_upgrade.py", "snapshots/test_like_a_fresh_start.py", "cli/test_as_kafkas_tools.py",
     "docs/test_streams_groups_guide.py", "docs/test_tutorial.py", "docs/test_without_sleeps_guide.py",
     "expiry/test_histories.py",
-    # what others wait for, and what memory it takes, while somebody does their worst
-    "hostile/", "flood/", "control/test_connections.py", "control/test_rubbish.py",
-    "control/test_visitors.py", "server/test_no_circles.py",
-    "server/test_slices.py", "wire/test_damaged.py",
+    "control/test_rubbish.py", "control/test_visitors.py", "server/test_no_circles.py", "wire/test_damaged.py",
     # two brokers that are compared, by long histories
     "differential/",
     # many processes: of pytest, of the command line, of brokers that are killed
@@ -45,7 +43,8 @@ LONG: Final = (
 )  # fmt: skip
 """Folders and files below `tests`."""
 
-
+ATTACKS: Final = ("hostile/", "flood/", "control/test_connections.py", "server/test_slices.py")
+PARTS: Final = ("quick", "long", "attacks")
 OF_NO_PART: Final = ("pipeline/", "pipeline_s3/")
 """Run by make targets of their own."""
 
@@ -55,15 +54,15 @@ FIRST: Final = ("conformance/test_catalogue.py", "docs/test_share_groups_guide.p
 
 
 def part_of(file: str) -> str | None:
-    """The part of a file of tests, "tests/page/test_looks.py": "quick", "long" or None."""
+    """The part of a file of tests, "tests/page/test_looks.py": one of PARTS or None."""
     name = file.removeprefix("tests/")
     if name.startswith(OF_NO_PART):
         return None
-    return "long" if name.startswith(LONG) else "quick"
+    return "long" if name.startswith(LONG) else "attacks" if name.startswith(ATTACKS) else "quick"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--part", choices=("quick", "long"), help="only these tests (tests/parts.py); else all of them")
+    parser.addoption("--part", choices=PARTS, help="only these tests (tests/parts.py); else all of them")
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.parts import FIRST, LONG, OF_NO_PART, part_of
+from tests.parts import ATTACKS, FIRST, LONG, OF_NO_PART, PARTS, part_of
 
 TESTS = Path(__file__).parent
 A_FILE = "def test_it(): pass\n"
 
 
-@pytest.mark.parametrize("name", [*LONG, *OF_NO_PART, *FIRST])
+@pytest.mark.parametrize("name", [*LONG, *ATTACKS, *OF_NO_PART, *FIRST])
 def test_what_is_named_is_there(name: str) -> None:
     assert (TESTS / name).is_dir() if name.endswith("/") else (TESTS / name).is_file()
 
@@ -20,17 +20,21 @@ def test_what_is_named_is_there(name: str) -> None:
 def test_a_test_is_of_one_part(pytester: pytest.Pytester) -> None:
     pytester.makeconftest("from tests.parts import pytest_addoption, pytest_ignore_collect")
     pytester.makeini("[pytest]\nasyncio_default_fixture_loop_scope = function")
-    for name in ("page/test_looks.py", "server/test_timers.py", "pipeline/test_lag.py"):
+    for name in ("page/test_looks.py", "server/test_timers.py", "pipeline/test_lag.py", "hostile/test_crowds.py"):
         path = pytester.path / "tests" / name
         path.parent.mkdir(parents=True)
         path.write_text(A_FILE)
     parts = {}
-    for part in ("quick", "long"):
+    for part in PARTS:
         found = pytester.runpytest("--collect-only", "-q", "--part", part).outlines
         parts[part] = [line.partition("::")[0] for line in found if "::" in line]
-    assert parts == {"quick": ["tests/server/test_timers.py"], "long": ["tests/page/test_looks.py"]}
+    assert parts == {
+        "quick": ["tests/server/test_timers.py"],
+        "long": ["tests/page/test_looks.py"],
+        "attacks": ["tests/hostile/test_crowds.py"],
+    }
     everything = pytester.runpytest("--collect-only", "-q").outlines
-    assert sum("::" in line for line in everything) == 3
+    assert sum("::" in line for line in everything) == 4
 
 
 def test_a_name_is_long_only_where_it_is_the_same() -> None:
