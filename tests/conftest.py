@@ -13,6 +13,7 @@ from hypothesis import settings
 from hypothesis.internal.conjecture import providers
 
 from kafkastub.handlers.registry import registrations
+from tests import deadline
 from tests.left_out import pytest_terminal_summary  # noqa: F401 (pytest looks for it here)
 from tests.oracle.jars import MissingTool
 from tests.parts import pytest_addoption, pytest_collection_modifyitems, pytest_ignore_collect  # noqa: F401
@@ -74,6 +75,7 @@ if IN_CI:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    deadline.keep(config)
     for line in IGNORED_WARNINGS:
         config.addinivalue_line("filterwarnings", line)
 
