@@ -21,6 +21,10 @@ MARK: Final = (
 MOST_ARGUMENTS: Final = 3
 """What a type needs is given to its `new`, up to so many values; where it needs more, each has a setter."""
 
+AGAIN: Final = "ActBody"
+ANSWER_TYPES: Final = {("ActInfo", "again"): AGAIN}
+"""Fields whose description is wider than what they hold: an act of chaos can be sent again."""
+
 BY_HAND: Final = {"Error"}
 """What becomes an error."""
 
@@ -68,7 +72,8 @@ def rust(description: Mapping[str, Any], launcher: Mapping[str, Any]) -> str:
     ]
     for name, schema in sorted(schemas.items()):
         if name not in BY_HAND:
-            parts.append(_struct(name, schema["description"], list(_fields(schema)), sent=name in requests))
+            fields = [one._replace(type=ANSWER_TYPES.get((name, one.name), one.type)) for one in _fields(schema)]
+            parts.append(_struct(name, schema["description"], fields, sent=name in requests))
     rule = description["paths"]["/v1/faults"]["post"]["requestBody"]["content"]["application/json"]["schema"]
     about = "A fault: the requests that it matches, and what happens to them. docs/faults.md describes each field."
     parts.append(_struct(rule["title"], about, list(_fields(rule)), sent=True))
@@ -181,6 +186,8 @@ def _struct(name: str, about: str, fields: list[Field], *, sent: bool, by_hand: 
     needed = [one for one in fields if one.required]
     arguments = needed if len(needed) <= MOST_ARGUMENTS else []
     derived = ["Debug", "Clone", "PartialEq", "Serialize" if sent else "Deserialize"]
+    if name == AGAIN:
+        derived.append("Deserialize")
     if sent and not arguments:
         derived.append("Default")
     lines = [*_doc(about), f"#[derive({', '.join(derived)})]", "#[non_exhaustive]"]

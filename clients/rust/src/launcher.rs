@@ -3,7 +3,7 @@ use std::fmt;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use std::sync::mpsc;
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -32,8 +32,8 @@ struct Process {
     _output: BufReader<ChildStdout>,
 }
 
-/// More than a launcher takes, on a busy machine too.
-const START: Duration = Duration::from_secs(60);
+/// More than a launcher takes, on a machine with much other work too.
+const START: Duration = Duration::from_secs(180);
 const MOST_SAID: usize = 4000;
 
 impl Launcher {
@@ -91,10 +91,13 @@ impl Launcher {
                 })))
             }
             other => {
-                let line = other.map(|(line, _)| line).unwrap_or_default();
                 drop(input);
                 let _ = child.kill();
-                let status = child.wait().map(|status| status.to_string()).unwrap_or_default();
+                let mut status = child.wait().map(|status| status.to_string()).unwrap_or_default();
+                if matches!(other, Err(RecvTimeoutError::Timeout)) {
+                    status = format!("it was not ready after {} s", START.as_secs());
+                }
+                let line = other.map(|(line, _)| line).unwrap_or_default();
                 let said = errors.and_then(|errors| errors.recv().ok()).unwrap_or_default();
                 Err(Error::NotStarted(format!(
                     "{} did not start ({status}); it said: {:?}",

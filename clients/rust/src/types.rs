@@ -44,7 +44,7 @@ pub struct AclList {
 }
 
 /// One act of chaos: `api`, `nth`, one of error, delay_ms, drop, behind and moves, and where it applies.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ActBody {
     pub api: String,
@@ -213,7 +213,7 @@ pub struct ActInfo {
     pub what: String,
     /// the same thing as an element of `acts`, to repeat it
     #[serde(default)]
-    pub again: Option<BTreeMap<String, Value>>,
+    pub again: Option<ActBody>,
 }
 
 /// A step forward; durations add up.

@@ -182,6 +182,25 @@ fn the_journal_is_followed() -> Result<()> {
     Ok(())
 }
 
+#[test]
+fn an_act_of_chaos_is_done_again() -> Result<()> {
+    let stub = Stub::options().topic("orders", 1).start()?;
+    let act = ActBody::new("Metadata").delay_ms(1);
+    stub.chaos().start(WantedChaos::new().acts([act]))?;
+    let acts_after_a_request = || -> Result<Vec<ActInfo>> {
+        let mut client = TcpStream::connect(stub.bootstrap_servers()).unwrap();
+        client.write_all(&metadata("orders")).unwrap();
+        client.read_exact(&mut [0]).unwrap();
+        Ok(stub.chaos().show()?.acts)
+    };
+    let again: Vec<_> = acts_after_a_request()?.into_iter().filter_map(|act| act.again).collect();
+    assert_eq!(again.iter().map(|act| (act.api.as_str(), act.delay_ms)).collect::<Vec<_>>(), [("Metadata", Some(1))]);
+    stub.chaos().start(WantedChaos::new().acts(again.clone()))?;
+    let done = acts_after_a_request()?;
+    assert_eq!(done[0].again.as_ref(), again.first());
+    Ok(())
+}
+
 /// Every answer of a stub without clients is as described: the types of the crate read it.
 #[test]
 fn answers_are_as_described() -> Result<()> {
@@ -309,11 +328,44 @@ fn kill_9_leaves_no_broker_behind() {
     assert!(answers(&address));
     suite.kill().unwrap();
     suite.wait().unwrap();
-    let deadline = Instant::now() + Duration::from_secs(60);
+    let deadline = Instant::now() + Duration::from_secs(180);
     while answers(&address) {
         assert!(Instant::now() < deadline, "{address} still answers");
         thread::sleep(Duration::from_millis(5));
     }
+}
+
+#[test]
+fn processes_share_a_launcher() {
+    const NAME: &str = "processes_share_a_launcher";
+    if is_apart(NAME) {
+        println!("\nthe stub is {}", Stub::start().unwrap().id());
+        return;
+    }
+    let mut launcher = Command::new(command(None).unwrap())
+        .args(["launcher", "--token", "secret"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut ready = String::new();
+    BufReader::new(launcher.stdout.take().unwrap()).read_line(&mut ready).unwrap();
+    let url = ready.split_whitespace().find(|word| word.starts_with("http://")).unwrap();
+    let [first, second] = [(); 2].map(|()| {
+        let done = apart(NAME).env("KAFKASTUB_LAUNCHER", format!("{url}#secret")).output().unwrap();
+        String::from_utf8(done.stdout)
+            .unwrap()
+            .split_once("the stub is ")
+            .unwrap()
+            .1
+            .lines()
+            .next()
+            .unwrap()
+            .to_string()
+    });
+    assert_ne!(first, second); // each launcher of its own would have the same first stub
+    drop(launcher.stdin.take());
+    launcher.wait().unwrap();
 }
 
 #[test]
