@@ -6,7 +6,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::command::command;
 use crate::control::Control;
@@ -34,6 +34,8 @@ struct Process {
 
 /// More than a launcher takes, on a machine with much other work too.
 const START: Duration = Duration::from_secs(180);
+/// More than a process takes that closes its output before it exits.
+const END: Duration = Duration::from_secs(10);
 const MOST_SAID: usize = 4000;
 
 impl Launcher {
@@ -92,11 +94,11 @@ impl Launcher {
             }
             other => {
                 drop(input);
-                let _ = child.kill();
-                let mut status = child.wait().map(|status| status.to_string()).unwrap_or_default();
-                if matches!(other, Err(RecvTimeoutError::Timeout)) {
-                    status = format!("it was not ready after {} s", START.as_secs());
-                }
+                let late = matches!(other, Err(RecvTimeoutError::Timeout));
+                let status = match ended(&mut child, if late { Duration::ZERO } else { END }) {
+                    status if late => format!("it was not ready after {} s; {status}", START.as_secs()),
+                    status => status,
+                };
                 let line = other.map(|(line, _)| line).unwrap_or_default();
                 let said = errors.and_then(|errors| errors.recv().ok()).unwrap_or_default();
                 Err(Error::NotStarted(format!(
@@ -141,6 +143,16 @@ impl Drop for Parts {
     }
 }
 
+/// How a process ended. It is killed if it does not end by itself within this time.
+fn ended(child: &mut Child, within: Duration) -> String {
+    let deadline = Instant::now() + within;
+    while Instant::now() < deadline && matches!(child.try_wait(), Ok(None)) {
+        thread::sleep(Duration::from_millis(5));
+    }
+    let _ = child.kill();
+    child.wait().map(|status| status.to_string()).unwrap_or_default()
+}
+
 /// The address and the token of the ready line.
 fn announced(line: &str) -> Option<(&str, &str)> {
     let (url, token) = line.trim_end().strip_prefix("kafkastub launcher ready on ")?.split_once(" (token ")?;
@@ -180,6 +192,18 @@ mod tests {
     fn a_process_that_is_no_launcher_is_told_with_what_it_said() {
         let why = Launcher::start(Path::new("/bin/cat"), &[]).unwrap_err().to_string();
         assert!(why.contains("did not start (exit status: 1); it said: ") && why.contains("launcher"), "{why}");
+    }
+
+    /// A command that closes its output, and exits later.
+    #[test]
+    fn the_status_of_a_process_that_exits_late_is_its_own() {
+        let file = env::temp_dir().join(format!("kafkastub-{}-late", std::process::id()));
+        std::fs::write(&file, "#!/bin/sh\nexec >&-\nsleep 0.2\necho no such option >&2\nexit 2\n").unwrap();
+        let script = Command::new("/bin/chmod").arg("755").arg(&file).status();
+        assert!(script.unwrap().success());
+        let why = Launcher::start(&file, &[]).unwrap_err().to_string();
+        let _ = std::fs::remove_file(&file);
+        assert!(why.ends_with(r#"did not start (exit status: 2); it said: "no such option\n""#), "{why}");
     }
 
     #[test]
