@@ -25,7 +25,10 @@ from kafkastub_pipeline.values import (
     packages,
     pair,
     positive,
+    rate,
     retentions,
+    several,
+    timeouts,
 )
 from kafkastub_pipeline.write import FORMATS
 
@@ -153,6 +156,8 @@ def _add_run(command: argparse.ArgumentParser) -> None:
         default=7.0,
         help="offsets of groups without members are stale when they were not used for so long (default 7; 0 takes all)",
     )
+    _add_thresholds(command)
+    _add_tried(command)
     _add_output(command)
     command.set_defaults(act=_run)
 
@@ -171,6 +176,51 @@ def _add_rules(command: argparse.ArgumentParser, required: bool) -> None:
         choices=PROFILES,
         default="kips",
         help="whose rules of expiry (default kips; of a real cluster: kafka)",
+    )
+
+
+def _add_thresholds(command: argparse.ArgumentParser) -> None:
+    """From when on it is a finding."""
+    command.add_argument(
+        "--storm-generations",
+        metavar="N",
+        type=several,
+        default=5,
+        help="so many generations of a group within ten minutes are a finding (default 5)",
+    )
+    command.add_argument(
+        "--commit-rate",
+        metavar="C",
+        type=rate,
+        default=100.0,
+        help="more offsets than these that a group commits in a second, over a minute, are a finding (default 100)",
+    )
+
+
+def _add_tried(command: argparse.ArgumentParser) -> None:
+    """What else is tried on the history: each makes a table."""
+    command.add_argument(
+        "--session-timeout-ms",
+        metavar="S[,S…]",
+        type=timeouts,
+        default=(),
+        help="which members another session timeout would have removed or kept, as --journal shows their heartbeats:"
+        " makes session_whatif",
+    )
+    command.add_argument(
+        "--record-lock-duration-ms",
+        metavar="L[,L…]",
+        type=timeouts,
+        default=(),
+        help="which deliveries to share groups another group.share.record.lock.duration.ms would have cut short, as"
+        " --journal or __share_group_state shows them: makes lock_whatif",
+    )
+    command.add_argument(
+        "--transaction-timeout-ms",
+        metavar="T[,T…]",
+        type=timeouts,
+        default=(),
+        help="what another transaction.timeout.ms would have made of each transaction: makes transaction_whatif",
     )
 
 
@@ -243,6 +293,11 @@ def _run(options: argparse.Namespace) -> int:
         probes=options.probes,
         keep_records=options.keep_records,
         stale_after_minutes=round(options.stale_after * 24 * 60),
+        storm_generations=options.storm_generations,
+        commit_rate=options.commit_rate,
+        lock_durations_ms=options.record_lock_duration_ms,
+        session_timeouts_ms=options.session_timeout_ms,
+        transaction_timeouts_ms=options.transaction_timeout_ms,
         terminal=terminal(),
         append_day=options.append_day,
         tables=options.tables,
@@ -256,7 +311,7 @@ def _run(options: argparse.Namespace) -> int:
         from kafkastub_pipeline.small_log import held
 
         # before a slow start: can it be reached at all, and has Spark to read it?
-        shares = settings.makes("share_partitions")
+        shares = settings.reads_shares
         before = held(
             settings.bootstrap_servers, settings.options, settings.reads_the_log, shares, settings.reads_transactions
         )

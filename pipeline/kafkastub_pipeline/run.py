@@ -61,7 +61,7 @@ def run(spark: SparkSession, settings: Settings, before: Held | None = None, raw
 def _run(store: Store, settings: Settings, before: Held | None, progress: Progress, raw: DataFrame | None) -> list[str]:
     spark = store.spark
     if before is None and settings.bootstrap_servers is not None:
-        shares = settings.makes("share_partitions")
+        shares = settings.reads_shares
         before = held(
             settings.bootstrap_servers, settings.options, settings.reads_the_log, shares, settings.reads_transactions
         )
@@ -179,7 +179,7 @@ def _read(spark: SparkSession, settings: Settings, before: Held | None) -> DataF
 def _shares(spark: SparkSession, settings: Settings, before: Held | None) -> DataFrame | None:
     """The records of `__share_group_state`, none where there is no such topic; None where it may not be read, or
     nothing is made of it."""
-    if not settings.makes("share_partitions"):
+    if not settings.reads_shares:
         return None
     if settings.bootstrap_servers is None or before is None or before.begun.share_partitions is None:
         return None

@@ -11,10 +11,19 @@ PRESENT: Final = ("offset_current", "expiry_forecast", "lag", "stale_offsets")
 """Tables of what there is now."""
 NAMES_OF_SEVERAL: Final = {"present": PRESENT}
 """What may stand in `tables` for several."""
-OF_TRANSACTIONS: Final = ("transactions", "held_partitions")
+OF_TRANSACTIONS: Final = ("transactions", "held_partitions", "transaction_whatif")
 """Tables for which `__transaction_state` is read as a whole."""
 OF_THE_LOG_ALONE: Final = ("offset_events", "group_events", "decode_errors", "offset_current", "group_timeline")
 """Tables of which the cluster, as it is now, knows nothing more."""
+_NO_SNAPSHOT: Final = (
+    "transactions",
+    "transaction_whatif",
+    "session_whatif",
+    "findings",
+    "protocol_coverage",
+    "guarantees",
+)
+"""Others that need nothing of it."""
 
 
 @dataclass
@@ -32,6 +41,10 @@ class Settings:
         probes: for so many partitions with lag the next record's timestamp is read.
         stale_after_minutes: offsets of groups without members are stale when they were not used for so long; by default
             as long as Kafka keeps them by default (`offsets.retention.minutes`).
+        transaction_timeouts_ms: to try for `transaction_whatif`, which is made where there are any.
+        storm_generations: that many generations of a group within ten minutes are a finding.
+        commit_rate: more offsets a second over a minute are one, too.
+        session_timeouts_ms, lock_durations_ms: likewise for `session_whatif` and `lock_whatif`.
         terminal: where a line shows how far it is; None for nowhere.
         append_day: tables are by days, and this one is written; "now" is the day of the moment that they are about.
             None: tables are of one run.
@@ -53,6 +66,11 @@ class Settings:
     probes: int = 1000
     keep_records: bool = False
     stale_after_minutes: int = 10080
+    transaction_timeouts_ms: Sequence[int] = ()
+    storm_generations: int = 5
+    commit_rate: float = 100
+    session_timeouts_ms: Sequence[int] = ()
+    lock_durations_ms: Sequence[int] = ()
     terminal: TextIO | None = None
     append_day: date | str | None = None
     tables: Collection[str] | None = None
@@ -82,7 +100,12 @@ class Settings:
         return self.bootstrap_servers is not None and self.makes(*OF_TRANSACTIONS)
 
     @property
+    def reads_shares(self) -> bool:
+        """Whether `__share_group_state` is read, where it is to be had."""
+        return self.makes("share_partitions") or bool(self.lock_durations_ms and self.makes("lock_whatif"))
+
+    @property
     def needs_snapshot(self) -> bool:
         """Whether the cluster has to be asked once more when the log is read: watermarks, topics, its retention."""
         named = self.named
-        return named is None or not set(named) <= {*OF_THE_LOG_ALONE, "transactions", "protocol_coverage", "guarantees"}
+        return named is None or not set(named) <= {*OF_THE_LOG_ALONE, *_NO_SNAPSHOT}

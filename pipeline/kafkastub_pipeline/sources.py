@@ -174,10 +174,12 @@ def read_journal(spark: SparkSession, path: str, checked: bool = False) -> DataF
 
 
 _JOURNAL_DDL: Final = (
-    "schema_version int, sequence bigint, kind string, broker_time timestamp, client_id string, software_name string,"
-    " software_version string, api_key smallint, api string, api_version smallint, groups array<string>, topics"
-    " array<string>, partitions array<struct<topic: string, partition: int>>, errors array<struct<code: smallint, name:"
-    " string, count: int>>, outcome string"
+    "schema_version int, sequence bigint, kind string, broker_time timestamp, wall_time timestamp, duration_us bigint,"
+    " connection_id bigint, client_id string, software_name string, software_version string, api_key smallint, api"
+    " string, api_version smallint, groups array<string>, members array<struct<member_id: string, instance_id: string,"
+    " epoch: int>>, topics array<string>, partitions array<struct<topic: string, partition: int>>, errors"
+    " array<struct<code: smallint, name: string, count: int>>, outcome string, fault string, request binary, response"
+    " binary"
 )
 
 
@@ -205,6 +207,20 @@ def _json_lines(spark: SparkSession, path: str) -> DataFrame | None:
         .where("_line = 1")
         .drop("_line")
     )
+
+
+def with_columns(journal: DataFrame, *columns: str) -> DataFrame:
+    """A journal with columns that not every export has: they are null where it has them not.
+
+    Args:
+        columns: each a name and a type of Spark's.
+    """
+    from pyspark.sql import functions as f
+
+    for name, type_ in (one.split(" ", 1) for one in columns):
+        if name not in journal.columns:
+            journal = journal.withColumn(name, f.lit(None).cast(type_))
+    return journal
 
 
 def _parquet(spark: SparkSession, path: str, columns: Sequence[str], what: str) -> DataFrame:

@@ -37,6 +37,14 @@ def retentions(text: str) -> tuple[int, ...]:
     return found
 
 
+def timeouts(text: str) -> tuple[int, ...]:
+    """Raise argparse.ArgumentTypeError for what is not a list of milliseconds that Kafka's settings can have."""
+    found = tuple(int(one) if one.isascii() and one.isdigit() else 0 for one in text.split(","))
+    if any(not 1 <= one <= 2**31 - 1 for one in found):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a list of milliseconds such as 60000,900000")
+    return found
+
+
 def moment(text: str) -> datetime | str:
     if text == "log":
         return text
@@ -79,6 +87,22 @@ def days(text: str) -> float:
     if not 0 <= found <= 36_500:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number of days from 0 to 36500, such as 7 or 0.5")
     return found
+
+
+def rate(text: str) -> float:
+    try:
+        found = float(text)
+    except ValueError:
+        found = 0.0
+    if not 0 < found <= 1e9:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a rate above 0, such as 100 or 0.5")
+    return found
+
+
+def several(text: str) -> int:
+    if not (text.isascii() and text.isdigit()) or not 2 <= int(text) <= 1_000_000:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 2 to 1000000")
+    return int(text)
 
 
 def natural(text: str) -> int:

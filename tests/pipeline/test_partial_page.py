@@ -45,6 +45,10 @@ def test_the_tables_of_the_present(spark: SparkSession, tmp_path: Path) -> None:
     text = said(page)
     for table, needs in (
         ("retention_whatif", "."),
+        ("session_whatif", " with --session-timeout-ms and a --journal."),
+        ("transaction_whatif", " with --transaction-timeout-ms."),
+        ("lock_whatif", " with --record-lock-duration-ms."),
+        ("findings", "."),
         ("group_timeline", "."),
         ("deletion_audit", "."),
         ("decode_errors", "."),
@@ -56,7 +60,7 @@ def test_the_tables_of_the_present(spark: SparkSession, tmp_path: Path) -> None:
     ):
         made = f"It is made by kafkastub-pipeline run --tables {table}"
         assert f"The table {table} is not there. {made}{needs}" in text.replace(" .", ".")
-    assert text.count("It is made by") == 9
+    assert text.count("It is made by") == 13
 
 
 @pytest.mark.parametrize(

@@ -142,6 +142,20 @@ def test_an_update_changes_what_it_names() -> None:
     assert (row["state_epoch"], row["leader_epoch"], row["max_delivery_count"]) == (2, 1, 2)
 
 
+def test_what_is_behind_the_start_offset_still_counts() -> None:
+    """A record that was given up, or came more than once, is counted once, wherever the group is by now."""
+    known = SharePartition()
+    known.take(SNAPSHOT, snapshot(Batch(10, 12, 0, 1)))
+    known.take(UPDATE, update(Batch(10, 10, 4, 3), Batch(11, 11, 2, 2), Batch(12, 13, 0, 2)))
+    assert (known.row()["archived"], known.row()["given_up"], known.row()["redelivered"]) == (1, 1, 4)
+    known.take(UPDATE, update(Batch(12, 12, 4, 3), start=12))
+    assert (known.row()["archived"], known.row()["given_up"], known.row()["redelivered"]) == (1, 2, 4)
+    state = ShareSnapshotValue(4, 2, 1, 13, 0, 0, 0, [share_snapshot_value.StateBatch(13, 13, 0, 2)])
+    known.take(SNAPSHOT, value(state))
+    known.take(UPDATE, update(Batch(10, 13, 4, 2)))  # what is behind already does not count again
+    assert (known.row()["archived"], known.row()["given_up"], known.row()["redelivered"]) == (1, 3, 4)
+
+
 def test_a_snapshot_replaces_and_a_tombstone_ends() -> None:
     known = SharePartition()
     known.take(SNAPSHOT, snapshot(Batch(10, 19, 0, 1)))
@@ -259,6 +273,7 @@ def test_a_share_partition_in_the_table(out: Path, spark: SparkSession) -> None:
     assert (row.group_id, row.topic, row.partition) == ("workers", "orders", 0)
     assert (row.start_offset, row.last_offset, row.delivery_complete_count) == (4, 9, 2)
     assert (row.available, row.acknowledged, row.archived, row.max_delivery_count) == (2, 1, 1, 1)
+    assert (row.redelivered, row.given_up) == (0, 1)
     assert row.lag_records == 12 - 4 - 2
 
 

@@ -56,6 +56,9 @@ def out(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
                     retention_minutes=(600, 60),
                     journal=journal,
                     stale_after_minutes=120,
+                    session_timeouts_ms=(10_000,),
+                    transaction_timeouts_ms=(10_000,),
+                    lock_durations_ms=(10_000,),
                 ),
             )
     return folder

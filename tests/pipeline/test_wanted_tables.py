@@ -106,9 +106,9 @@ def test_a_day_has_what_was_asked_for(capsys: pytest.CaptureFixture[str], tmp_pa
 
 THERE_ARE = (
     "there are offset_events, group_events, decode_errors, offset_current, expiry_forecast, retention_whatif,"
-    " stale_offsets, lag, group_timeline, partition_owners, deletion_audit, share_partitions, transactions,"
-    " held_partitions, guarantees, protocol_coverage; and present for offset_current, expiry_forecast, lag and"
-    " stale_offsets"
+    " lock_whatif, transaction_whatif, session_whatif, stale_offsets, lag, group_timeline, findings, partition_owners,"
+    " deletion_audit, share_partitions, transactions, held_partitions, guarantees, protocol_coverage; and present for"
+    " offset_current, expiry_forecast, lag and stale_offsets"
 )
 
 

@@ -27,7 +27,8 @@ from kafkawire.messages.share_update_value import ShareUpdateValue
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-STATES: Final = {0: "available", 2: "acknowledged", 3: "archiving", 4: "archived"}
+ARCHIVED: Final = "archived"
+STATES: Final = {0: "available", 2: "acknowledged", 3: "archiving", 4: ARCHIVED}
 """Kafka: RecordState, as far as it is written; acquired records are written as what they were before."""
 KEYS: Final = {0: (ShareSnapshotKey, ShareSnapshotValue), 1: (ShareUpdateKey, ShareUpdateValue)}
 _UNSET: Final = -1
@@ -62,6 +63,8 @@ _FOLDED: Final = pa.schema(
         ("last_offset", pa.int64()),
         *((name, pa.int64()) for name in STATES.values()),
         ("max_delivery_count", pa.int32()),
+        ("redelivered", pa.int64()),
+        ("given_up", pa.int64()),
         ("undecoded", pa.int64()),
         ("log_partition", pa.int32()),
         ("log_offset", pa.int64()),
@@ -71,7 +74,8 @@ _FOLDED: Final = pa.schema(
 _FOLDED_DDL: Final = (
     "group_id string, topic_id string, `partition` int, snapshot_epoch int, state_epoch int, leader_epoch int,"
     " start_offset bigint, delivery_complete_count int, last_offset bigint, available bigint, acknowledged bigint,"
-    " archiving bigint, archived bigint, max_delivery_count int, undecoded bigint, log_partition int,"
+    " archiving bigint, archived bigint, max_delivery_count int, redelivered bigint,"
+    " given_up bigint, undecoded bigint, log_partition int,"
     " log_offset bigint, log_ms bigint"
 )
 
@@ -91,12 +95,16 @@ def share_partitions_of(raw: DataFrame) -> DataFrame:
     Args:
         raw: as `decode.plain` gives it. What has no key that can be read is left out.
     """
-    ordered = (
+    return mapped(keyed(raw), _folded, _FOLDED_DDL)
+
+
+def keyed(raw: DataFrame) -> DataFrame:
+    """The records with the group, topic id and partition of their keys, those of each sorted as on the log."""
+    return (
         mapped(raw, _keyed, _KEYED_DDL)
         .repartition("group_id", "topic_id", "partition")
         .sortWithinPartitions("group_id", "topic_id", "partition", "log_partition", "log_offset")
     )
-    return mapped(ordered, _folded, _FOLDED_DDL)
 
 
 def _keyed(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -147,6 +155,7 @@ class SharePartition:
     Attributes:
         snapshot_epoch: None where nothing is known of it.
         undecoded: so many of its records could not be read since the last snapshot.
+        redelivered, given_up: records before the start offset that were delivered more than once, or archived.
     """
 
     def __init__(self) -> None:
@@ -154,7 +163,7 @@ class SharePartition:
         self.state_epoch = self.leader_epoch = 0
         self.start_offset = self.delivery_complete_count = _UNSET
         self.batches: list[Batch] = []
-        self.undecoded = 0
+        self.undecoded = self.redelivered = self.given_up = 0
 
     def take(self, key: bytes, value: bytes | None) -> None:
         """Apply a record whose key could be read."""
@@ -176,6 +185,8 @@ class SharePartition:
         ]
         self.delivery_complete_count = message.delivery_complete_count
         if is_snapshot:
+            if self.snapshot_epoch is not None and message.state_epoch == self.state_epoch:
+                self._leave(self.batches, message.start_offset)
             self.snapshot_epoch, self.state_epoch = message.snapshot_epoch, message.state_epoch
             self.leader_epoch, self.start_offset = message.leader_epoch, message.start_offset
             self.batches, self.undecoded = batches, 0
@@ -184,16 +195,26 @@ class SharePartition:
             self.snapshot_epoch = message.snapshot_epoch
         if message.leader_epoch != _UNSET:
             self.leader_epoch = message.leader_epoch
+        known = combined([*self.batches, *batches], self.start_offset)
         if message.start_offset != _UNSET:
+            self._leave(known, message.start_offset)
             self.start_offset = message.start_offset
-        self.batches = combined([*self.batches, *batches], self.start_offset)
+        self.batches = combined(known, self.start_offset)
+
+    def _leave(self, batches: Iterable[Batch], start_offset: int) -> None:
+        """Count what the group has left behind its start offset."""
+        for one in batches:
+            size = min(one.last_offset, start_offset - 1) - one.first_offset + 1
+            if size > 0:
+                self.redelivered += size if one.delivery_count > 1 else 0
+                self.given_up += size if STATES.get(one.delivery_state) == ARCHIVED else 0
 
     def row(self) -> dict[str, Any]:
         """The columns that do not say where it is."""
         counts = dict.fromkeys(STATES.values(), 0)
         for one in self.batches:
             if one.delivery_state in STATES:
-                counts[STATES[one.delivery_state]] += one.last_offset - one.first_offset + 1
+                counts[STATES[one.delivery_state]] += _size(one)
         return {
             "snapshot_epoch": self.snapshot_epoch,
             "state_epoch": self.state_epoch,
@@ -201,10 +222,16 @@ class SharePartition:
             "start_offset": None if self.start_offset == _UNSET else self.start_offset,
             "delivery_complete_count": None if self.delivery_complete_count < 0 else self.delivery_complete_count,
             "last_offset": max((one.last_offset for one in self.batches), default=None),
+            "redelivered": self.redelivered + sum(_size(one) for one in self.batches if one.delivery_count > 1),
+            "given_up": self.given_up + counts[ARCHIVED],
             "max_delivery_count": max((one.delivery_count for one in self.batches), default=None),
             "undecoded": self.undecoded,
             **counts,
         }
+
+
+def _size(batch: Batch) -> int:
+    return batch.last_offset - batch.first_offset + 1
 
 
 def combined(batches: Iterable[Batch], start_offset: int) -> list[Batch]:

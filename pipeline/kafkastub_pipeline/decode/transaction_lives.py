@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 OPEN, COMMITTING, ABORTING, COMMITTED, ABORTED = "open", "committing", "aborting", "committed", "aborted"
 _ENDING: Final = {"PrepareCommit": COMMITTING, "PrepareAbort": ABORTING, "PrepareEpochFence": ABORTING}
 _ENDED: Final = {"CompleteCommit": COMMITTED, "CompleteAbort": ABORTED}
+_EPOCH_RAISED_BY_END: Final = 2
 _READ: Final = ("key", "value", "log_partition", "log_offset", "log_ms")
 
 _KEYED_DDL: Final = (
@@ -40,7 +41,8 @@ _KEYED: Final = pa.schema(
 _LIFE_DDL: Final = (
     "transactional_id string, status string, producer_id bigint, producer_epoch smallint, timeout_ms int,"
     " partitions array<struct<topic: string, partition: int>>, started_ms bigint, ended_ms bigint,"
-    " completed_ms bigint, log_partition int, log_offset bigint, log_ms bigint"
+    " completed_ms bigint, prepared boolean, fenced boolean, session bigint, log_partition int, log_offset bigint,"
+    " log_ms bigint"
 )
 _LIFE: Final = pa.schema(
     [
@@ -53,6 +55,9 @@ _LIFE: Final = pa.schema(
         ("started_ms", pa.int64()),
         ("ended_ms", pa.int64()),
         ("completed_ms", pa.int64()),
+        ("prepared", pa.bool_()),
+        ("fenced", pa.bool_()),
+        ("session", pa.int64()),
         ("log_partition", pa.int32()),
         ("log_offset", pa.int64()),
         ("log_ms", pa.int64()),
@@ -100,10 +105,15 @@ def _lives(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 def lives(records: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     """The transactions of one transactional id, in their order.
 
+    `prepared` is whether the log has the decision itself, so that `ended_ms` is its time; `fenced` whether the
+    coordinator took the epoch from the producer, because of its timeout or of another InitProducerId, None where the
+    log does not say; `session` is the log offset of the InitProducerId that the producer began with, None likewise.
+
     Args:
         records: with `transactional_id`, `key`, `value` and their places, in the order of the log.
     """
     current: dict[str, Any] | None = None
+    session: int | None = None
     for record in records:
         found = transaction_row(record["key"], record["value"])
         state = found.get("state")
@@ -111,30 +121,47 @@ def lives(records: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
             if current is not None and current["started_ms"] != _time(found["started_ms"]):
                 yield current  # its end is not on the log any more
                 current = None
-            current = _begun(current, record, found) | {"status": OPEN, "partitions": found["partitions"]}
+            current = _begun(current, record, found, session) | {"status": OPEN, "partitions": found["partitions"]}
         elif state in _ENDING:
-            current = _begun(current, record, found)
+            fenced = _is_fenced(current, found)
+            current = _begun(current, record, found, session)
             partitions = found["partitions"] or current["partitions"]
-            current |= {"status": _ENDING[state], "ended_ms": found["updated_ms"], "partitions": partitions}
+            decided = {"ended_ms": found["updated_ms"], "prepared": True, "fenced": fenced}
+            current |= {"status": _ENDING[state], "partitions": partitions} | decided
         elif state in _ENDED:
-            ended = _begun(current, record, found)
+            ended = _begun(current, record, found, session)
             ended_ms = ended["ended_ms"] if ended["ended_ms"] is not None else found["updated_ms"]
             yield ended | {"status": _ENDED[state], "ended_ms": ended_ms, "completed_ms": found["updated_ms"]}
             current = None
+        elif state == "Empty":
+            session = record["log_offset"]
         elif found["tombstone"] or state == "Dead":
             current = None
     if current is not None:
         yield current
 
 
-def _begun(current: dict[str, Any] | None, record: dict[str, Any], found: dict[str, Any]) -> dict[str, Any]:
+def _begun(
+    current: dict[str, Any] | None, record: dict[str, Any], found: dict[str, Any], session: int | None
+) -> dict[str, Any]:
     """What is known of the transaction with this record, which is the newest of it."""
     place = {name: record[name] for name in ("transactional_id", "log_partition", "log_offset", "log_ms")}
     if current is not None:
         return current | place
     names = "producer_id", "producer_epoch", "timeout_ms", "partitions"
     times = {"started_ms": _time(found["started_ms"]), "ended_ms": None, "completed_ms": None}
-    return place | {name: found[name] for name in names} | times
+    of_log = {"prepared": False, "fenced": None, "session": session, "version": found["client_transaction_version"]}
+    return place | {name: found[name] for name in names} | times | of_log
+
+
+def _is_fenced(current: dict[str, Any] | None, found: dict[str, Any]) -> bool | None:
+    """Whether the end raises the epoch, as a producer's own request does from transactions of version 2 on (KIP-890).
+
+    Kafka: prepareFenceProducerEpoch.
+    """
+    if current is None or current["status"] != OPEN or current["producer_id"] != found["producer_id"]:
+        return None
+    return None if current["version"] >= _EPOCH_RAISED_BY_END else current["producer_epoch"] < found["producer_epoch"]
 
 
 def _time(milliseconds: int) -> int | None:

@@ -22,6 +22,10 @@ KINDS = (
 SECTIONS = (
     ("What will expire", "expiry_forecast", ""),
     ("What another retention would do", "retention_whatif", ""),
+    ("What another session timeout would do", "session_whatif", "with --session-timeout-ms and a --journal"),
+    ("What another transaction timeout would do", "transaction_whatif", "with --transaction-timeout-ms"),
+    ("What another lock of a share group's records would do", "lock_whatif", "with --record-lock-duration-ms"),
+    ("Storms of rebalances, and rates of commits", "findings", ""),
     ("Lag", "lag", "with --bootstrap-servers"),
     ("Share groups", "share_partitions", "with --bootstrap-servers"),
     ("Transactions", "transactions", "with --bootstrap-servers"),

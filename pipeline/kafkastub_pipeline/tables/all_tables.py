@@ -12,22 +12,27 @@ from kafkastub_pipeline.here import is_here, kept
 from kafkastub_pipeline.rules import MINUTE_MS
 from kafkastub_pipeline.settings import PRESENT
 from kafkastub_pipeline.tables.audit import deletion_audit, suspects
+from kafkastub_pipeline.tables.columns import time_of
 from kafkastub_pipeline.tables.coverage import protocol_coverage
 from kafkastub_pipeline.tables.current import offset_current
 from kafkastub_pipeline.tables.events import decode_errors, group_events, offset_events
+from kafkastub_pipeline.tables.findings import findings_of
 from kafkastub_pipeline.tables.forecast import expiry_forecast, pending
 from kafkastub_pipeline.tables.guarantees import guarantees, is_checkable
 from kafkastub_pipeline.tables.history import findings
 from kafkastub_pipeline.tables.lag import lag, missing, next_records, watermarks, with_holders
+from kafkastub_pipeline.tables.lock_whatif import lock_whatif
 from kafkastub_pipeline.tables.owners import partition_owners
+from kafkastub_pipeline.tables.session_whatif import session_whatif
 from kafkastub_pipeline.tables.shares import share_partitions
 from kafkastub_pipeline.tables.stale import stale_offsets
 from kafkastub_pipeline.tables.timeline import group_timeline
+from kafkastub_pipeline.tables.transaction_whatif import transaction_whatif
 from kafkastub_pipeline.tables.transactions import held_partitions, transactions
 from kafkastub_pipeline.tables.whatif import ends, retention_whatif
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
 
     from kafkastub_pipeline.tables.made_from import Run
 
@@ -63,15 +68,24 @@ def _of_the_log(run: Run, marks: DataFrame) -> None:
             run.table(name, made(run.records), by)
 
 
+def _of_findings(run: Run, marks: DataFrame) -> None:
+    limits = run.settings.storm_generations, run.settings.commit_rate
+    run.table("findings", findings_of(run.records, group_timeline(run.records), *limits))
+
+
 def _of_owners(run: Run, marks: DataFrame) -> None:
     run.table("partition_owners", partition_owners(run.spark, run.records, run.cluster, run.now_ms))
 
 
 def _of_others(run: Run, marks: DataFrame) -> None:
     settings = run.settings
-    if run.shares is not None:
-        until_ms = None if settings.now == "log" else run.now_ms
+    until_ms = None if settings.now == "log" else run.now_ms
+    if run.shares is not None and settings.makes("share_partitions"):
         run.table("share_partitions", share_partitions(run.spark, run.shares, marks, run.cluster, until_ms))
+    tried = settings.lock_durations_ms
+    if tried and settings.makes("lock_whatif") and (run.shares is not None or run.journal is not None):
+        made = lock_whatif(run.spark, run.shares, run.journal, run.cluster, tried, until_ms)
+        run.table("lock_whatif", made.withColumn("complete_since", _begin_of(run.journal)))
     if run.journal is not None and settings.makes("protocol_coverage"):
         servers = settings.bootstrap_servers
         offered = None if servers is None else advertised(servers)
@@ -82,6 +96,20 @@ def _of_others(run: Run, marks: DataFrame) -> None:
             run.table("guarantees", guarantees(run.spark, settings.journal))
 
 
+def _of_sessions(run: Run, marks: DataFrame) -> None:
+    if run.settings.session_timeouts_ms:
+        found = session_whatif(run.records, run.journal, run.settings.session_timeouts_ms)
+        run.table("session_whatif", found.withColumn("complete_since", _begin_of(run.journal)))
+
+
+def _begin_of(journal: DataFrame | None) -> Column:
+    """The broker's time of a journal's first entry; null without a journal."""
+    from pyspark.sql import functions as f
+
+    first = None if journal is None else journal.agg(f.min(f.unix_millis("broker_time"))).collect()[0][0]
+    return time_of(f.lit(first).cast("bigint"))
+
+
 def _of_transactions(run: Run, marks: DataFrame) -> None:
     makes = run.settings.makes
     if run.unfinished is None:
@@ -90,6 +118,9 @@ def _of_transactions(run: Run, marks: DataFrame) -> None:
         run.table("transactions", run.unfinished)
     if makes("held_partitions") and run.cluster is not None:
         run.table("held_partitions", held_partitions(run.spark, run.unfinished, run.cluster, run.now_ms))
+    tried = run.settings.transaction_timeouts_ms
+    if makes("transaction_whatif") and tried:
+        run.table("transaction_whatif", transaction_whatif(run.unfinished, tried, run.now_ms))
 
 
 def _of_the_present(run: Run, marks: DataFrame) -> None:
@@ -156,10 +187,12 @@ def _audit(run: Run, found: DataFrame) -> None:
 
 _PARTS: Final[tuple[tuple[Callable[[Run, DataFrame], None], tuple[str, ...]], ...]] = (
     (_of_the_log, ("offset_events", "group_events", "decode_errors", "group_timeline")),
+    (_of_findings, ("findings",)),
     (_of_owners, ("partition_owners",)),
     (_of_the_present, PRESENT),
     (_of_the_past, ("retention_whatif", "deletion_audit")),
-    (_of_transactions, ("transactions", "held_partitions")),
-    (_of_others, ("share_partitions", "protocol_coverage", "guarantees")),
+    (_of_sessions, ("session_whatif",)),
+    (_of_transactions, ("transactions", "held_partitions", "transaction_whatif")),
+    (_of_others, ("share_partitions", "lock_whatif", "protocol_coverage", "guarantees")),
 )
 """What makes them, and which."""

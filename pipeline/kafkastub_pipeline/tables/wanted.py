@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Final
 
 from kafkastub_pipeline.errors import PipelineError
@@ -17,6 +17,7 @@ OF_A_CLUSTER: Final = {
     "share_partitions": "__share_group_state",
     "transactions": "__transaction_state",
     "held_partitions": "__transaction_state",
+    "transaction_whatif": "__transaction_state",
 }
 """Tables that are made of another topic than `__consumer_offsets`."""
 _MOST: Final = 5
@@ -40,11 +41,28 @@ def check_tables(settings: Settings) -> None:
     for table in ("protocol_coverage", "guarantees"):
         if table in named and settings.journal is None:
             raise PipelineError(f"--tables: {table} is made of the journal; give --journal, or leave it out")
+    for table, (option, tried) in tried_for(settings).items():
+        if table in named and not tried:
+            raise PipelineError(f"--tables: {table} tries other timeouts; give {option}, or leave it out")
+    if "lock_whatif" in named and settings.bootstrap_servers is None and settings.journal is None:
+        raise PipelineError(
+            "--tables: lock_whatif is made of the journal, and of what a cluster has in __share_group_state; give"
+            " --journal or --bootstrap-servers, or leave it out"
+        )
     for table, topic in OF_A_CLUSTER.items():
         if table in named and settings.bootstrap_servers is None:
             raise PipelineError(
                 f"--tables: {table} is made of what a cluster has in {topic}; give --bootstrap-servers, or leave it out"
             )
+
+
+def tried_for(settings: Settings) -> dict[str, tuple[str, Sequence[int]]]:
+    """Tables that are made of timeouts to try: the option that has them, and what it has."""
+    return {
+        "transaction_whatif": ("--transaction-timeout-ms", settings.transaction_timeouts_ms),
+        "lock_whatif": ("--record-lock-duration-ms", settings.lock_durations_ms),
+        "session_whatif": ("--session-timeout-ms", settings.session_timeouts_ms),
+    }
 
 
 def check_readable(settings: Settings, unreadable: Collection[str]) -> None:
