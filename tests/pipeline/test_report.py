@@ -27,6 +27,8 @@ ODD = (EVIL, "$\\frac{1}{2}$ & 'quoted' \"twice\"", "turned\u202egnp.exe\x00\x1b
 SECTIONS = (
     "expiry",
     "whatif",
+    "timeouts",
+    "findings",
     "lag",
     "shares",
     "transactions",
@@ -43,6 +45,8 @@ PLOTS = (
     "Records behind",
     "Stale offsets by",
     "States and rebalances",
+    "What other timeouts",
+    "Rebalances of stormy",
     "by API and version",
     "API and error",
 )
@@ -104,7 +108,16 @@ def rows() -> dict[str, list[dict[str, Any]]]:
             {**audit, "reason": "OffsetDelete", "predicted": False},
         ],
         "share_partitions": [
-            {**one, "lag_records": 40, "available": 3, "archiving": 2, "archived": 7, "max_delivery_count": 5}
+            {
+                **one,
+                "lag_records": 40,
+                "available": 3,
+                "archiving": 2,
+                "archived": 7,
+                "max_delivery_count": 5,
+                "given_up": 9,
+                "redelivered": 6,
+            }
             for one in place
         ],
         "transactions": [
@@ -130,6 +143,29 @@ def rows() -> dict[str, list[dict[str, Any]]]:
                 "seconds": 3600.0,
                 "hanging": True,
             }
+        ],
+        "session_whatif": [
+            {"group_id": name, "timeout_ms": 10_000, "outcome": "removed", "recorded": "kept", "changes": True}
+            for name in ODD
+        ],
+        "transaction_whatif": [
+            {"transactional_id": name, "timeout_ms": 1_500, "outcome": "undecided", "changes": None} for name in ODD
+        ],
+        "lock_whatif": [{"lock_duration_ms": 60_000, "records": 17, "outcome": "released", "changes": False}],
+        "findings": [
+            *(
+                {
+                    "finding": finding,
+                    "group_id": name,
+                    "peak": 12.0,
+                    "threshold": 5.0,
+                    "count": 14,
+                    "until": NOW,
+                    "evidence": f"members joined (7), {name}",
+                }
+                for name in ODD
+                for finding in ("rebalance_storm", "commit_rate")
+            )
         ],
         "guarantees": [
             {
@@ -214,6 +250,12 @@ def test_the_page_has_everything(page: Path) -> None:
         "Abort the transaction that holds orders-3 back",
         "abort --topic orders --partition 3 --start-offset 17",
         "Journal entries 4, 9.",
+        "session 10 s 0 5 0",
+        "transaction 1,500 ms 0 0 5",
+        "record lock 1 min 17 0 0",
+        "5 storms of rebalances, and 5 rates of commits",
+        "members joined (7)",
+        "60 were delivered more than once",
     ):
         assert said in text, said
     assert "is not there" not in text
@@ -526,7 +568,8 @@ def test_numbers_as_people_read_them() -> None:
     "name",
     [*ODD[:2], "turned\u202egnp.exe\x1b[31m", ODD[3], "$(touch owned)", "`touch owned`", "'; touch owned; '", "-rf\n"],
 )
-def test_what_is_to_be_done_is_a_command_that_no_name_can_change(tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize("is_stormy", [False, True])
+def test_what_is_to_be_done_is_a_command_that_no_name_can_change(tmp_path: Path, name: str, is_stormy: bool) -> None:
     """Run by bash with the tools as functions: the name comes as it is, and nothing else happens."""
     from kafkastub_pipeline.report.facts import Facts
     from kafkastub_pipeline.report.todo import things_to_do
@@ -537,12 +580,16 @@ def test_what_is_to_be_done_is_a_command_that_no_name_can_change(tmp_path: Path,
     first = {"group_id": name, "offsets": 2, "first": NOW + DAY / 2, "last": NOW, "rule": "empty", "lag_records": 4}
     facts.expiry = {"as_of": NOW, "first": [first]}
     server = "kafka-consumer-groups.sh --bootstrap-server 'b:9092' --delete-offsets --group x --topic 'orders:0'"
+    storm = {"finding": "rebalance_storm", "group_id": name, "peak": 9.0, "evidence": "members joined (9)"}
+    if is_stormy:
+        facts.findings = {"first": [storm]}
     stale = {"group_id": name, "topic": "orders", "partitions": [0, 2], "live": True, "command": server}
     facts.stale = {"commands": [stale]}
     found = things_to_do(facts)
-    assert [one["title"].split()[0] for one in found] == ["Abort", "Save", "Delete"]
+    assert [one["title"].split()[0] for one in found] == ["Abort", "Save", "See" if is_stormy else "Delete"]
     tools = "kafka-transactions.sh() { printf '%s\\0' \"$@\"; }; kafka-consumer-groups.sh() { printf '%s\\0' \"$@\"; }"
-    for one, option in zip(found[:2], ("--topic", "--group"), strict=True):
+    of_a_name = found if is_stormy else found[:2]
+    for one, option in zip(of_a_name, ("--topic", "--group", "--group"), strict=False):
         script = f"{tools}\n{one['command']}"
         done = subprocess.run(["bash", "-c", script], capture_output=True, cwd=tmp_path, check=True)
         words = done.stdout.decode().split("\0")

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from kafkastub_pipeline.errors import PipelineError, sentence
-from kafkastub_pipeline.report.more_facts import of_guarantees, of_held, of_transactions
+from kafkastub_pipeline.report.more_facts import of_findings, of_guarantees, of_held, of_timeouts, of_transactions
 from kafkastub_pipeline.tables.columns import TABLES
 from kafkastub_pipeline.write import Store, newest_day
 
@@ -23,6 +24,12 @@ TIMELINE_EVENTS: Final = 5000
 COMMANDS: Final = 200
 EXAMPLES: Final = 15
 CELLS: Final = 5000
+TIMEOUTS: Final = {
+    "session_whatif": ("timeout_ms", "session"),
+    "transaction_whatif": ("timeout_ms", "transaction"),
+    "lock_whatif": ("lock_duration_ms", "record lock"),
+}
+"""Tables of other timeouts: the column of what was tried, and whose timeout it is."""
 DAY_MS: Final = 86_400_000
 
 Row = dict[str, Any]
@@ -61,6 +68,8 @@ class Facts:
     transactions: Row | None = None
     held: Row | None = None
     guarantees: Row | None = None
+    findings: Row | None = None
+    timeouts: list[Row] | None = None
 
 
 def gathered(spark: SparkSession, source: str, day: date | None = None) -> Facts:
@@ -90,6 +99,11 @@ def gathered(spark: SparkSession, source: str, day: date | None = None) -> Facts
     facts.transactions = tables.ask("transactions", of_transactions)
     facts.held = tables.ask("held_partitions", of_held)
     facts.guarantees = tables.ask("guarantees", of_guarantees)
+    facts.findings = tables.ask("findings", of_findings)
+    for table, (tried, what) in TIMEOUTS.items():
+        rows = tables.ask(table, partial(of_timeouts, tried=tried, what=what))
+        if rows is not None:
+            facts.timeouts = [*(facts.timeouts or []), *rows]
     return facts
 
 
@@ -344,7 +358,7 @@ def _shares(frame: DataFrame) -> Row:
     """Share groups: what is behind, what is in flight, and what was given up; those that are most behind."""
     from pyspark.sql import functions as f
 
-    sums = "partitions", "lag_records", "in_flight", "archived", "archiving"
+    sums = "partitions", "lag_records", "in_flight", "given_up", "redelivered", "archiving"
     asked = (
         frame.withColumn("in_flight", f.expr("available + archiving"))
         .groupBy("group_id")
@@ -352,7 +366,8 @@ def _shares(frame: DataFrame) -> Row:
             f.count("*").alias("partitions"),
             f.sum("lag_records").alias("lag_records"),
             f.sum("in_flight").alias("in_flight"),
-            f.sum("archived").alias("archived"),
+            f.sum("given_up").alias("given_up"),
+            f.sum("redelivered").alias("redelivered"),
             f.sum("archiving").alias("archiving"),
             f.max("max_delivery_count").alias("max_delivery_count"),
             f.sum("undecoded").alias("undecoded"),

@@ -1,4 +1,4 @@
-"""What the page says of transactions and of guarantees, asked of their tables."""
+"""What the page says of transactions, guarantees, findings and other timeouts, asked of their tables."""
 
 from __future__ import annotations
 
@@ -52,3 +52,49 @@ def of_guarantees(frame: DataFrame) -> Row:
 
 def _rows(frame: DataFrame) -> list[Row]:
     return [row.asDict(recursive=True) for row in frame.collect()]
+
+
+def of_findings(frame: DataFrame) -> Row:
+    """Storms and rates: how many, and the worst of each kind, a row a group."""
+    from pyspark.sql import functions as f
+
+    worst = (
+        frame.groupBy("finding", "group_id")
+        .agg(
+            f.count("*").alias("times"),
+            f.sum("count").alias("count"),
+            f.max("peak").alias("peak"),
+            f.max("threshold").alias("threshold"),
+            f.unix_millis(f.max("until")).alias("until"),
+            f.max_by("evidence", "peak").alias("evidence"),
+        )
+        .withColumn("excess", f.expr("peak / threshold"))
+    )
+    first = worst.orderBy(f.desc("finding"), f.desc("excess"), "group_id").limit(SHOWN)
+    counted = frame.agg(
+        f.expr("count_if(finding = 'rebalance_storm')").alias("storms"),
+        f.expr("count_if(finding = 'commit_rate')").alias("rates"),
+    )
+    return _rows(counted)[0] | {"groups": worst.count(), "first": _rows(first)}
+
+
+def of_timeouts(frame: DataFrame, tried: str, what: str) -> list[Row]:
+    """What another timeout would change, a row for each that was tried.
+
+    Args:
+        tried: the column that has it.
+        what: whose timeout it is, as the page says.
+    """
+    from pyspark.sql import functions as f
+
+    weight = f.col("records") if "records" in frame.columns else f.lit(1)
+    asked = (
+        frame.withColumn("weight", weight.cast("bigint"))
+        .groupBy(f.col(tried).alias("tried_ms"))
+        .agg(
+            f.expr("sum(if(changes = false, weight, 0L))").alias("same"),
+            f.expr("sum(if(changes, weight, 0L))").alias("changes"),
+            f.expr("sum(if(changes is null, weight, 0L))").alias("undecided"),
+        )
+    )
+    return [row | {"what": what} for row in _rows(asked.orderBy("tried_ms"))]

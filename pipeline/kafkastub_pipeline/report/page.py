@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from kafkastub_pipeline.report import plots
-from kafkastub_pipeline.report.facts import Facts, Row
+from kafkastub_pipeline.report.facts import Facts, Row, moment
 from kafkastub_pipeline.report.todo import command, things_to_do
 
 if TYPE_CHECKING:
@@ -70,6 +70,11 @@ def _plots(facts: Facts) -> dict[str, dict[str, str]]:
         drawn["lag"] = plots.plotted(plots.lag, facts.lag["groups"])
     if facts.timeline is not None:
         drawn["timelines"] = plots.plotted(plots.timelines, facts.timeline["events"])
+    if facts.timeouts is not None:
+        drawn["timeouts"] = plots.plotted(plots.timeouts, facts.timeouts)
+    if facts.findings is not None:
+        storms = [row for row in facts.findings["first"] if row["finding"] == "rebalance_storm"]
+        drawn["storms"] = plots.plotted(plots.storms, storms)
     if facts.coverage is not None:
         drawn["coverage"] = plots.plotted(plots.coverage, facts.coverage)
         wrong = [row for row in facts.coverage if row["error_code"] not in (None, 0)]
@@ -148,6 +153,8 @@ def _environment() -> Environment:
         duration=plots.duration,
         minutes=minutes,
         late=late,
+        moment=moment,
+        timeout=plots.milliseconds,
         shown=lambda name: plots.shown(name, 80),
         told=lambda text: plots.shown(text, 500),
     )

@@ -158,6 +158,25 @@ def lag(groups: Sequence[Row], layout: Layout = WIDE) -> str:
     return _bars(names, {"": (S1, [row["records"] for row in groups])}, "records behind", layout, ends)
 
 
+def storms(groups: Sequence[Row], layout: Layout = WIDE) -> str:
+    """Generations of stormy groups within ten minutes, the most that there were."""
+    names = [row["group_id"] for row in groups]
+    return _bars(names, {"": (S1, [int(row["peak"]) for row in groups])}, "generations within ten minutes", layout)
+
+
+def timeouts(rows: Sequence[Row], layout: Layout = WIDE) -> str:
+    """What would be the same under each timeout that was tried, what would change, and what is undecided."""
+    names = [f"{row['what']}, {milliseconds(row['tried_ms'])}" for row in rows]
+    kinds = {"same": ("as it was", S1), "changes": ("otherwise", S4), "undecided": ("undecided", S2)}
+    series = {label: (colour, [row[kind] for row in rows]) for kind, (label, colour) in kinds.items()}
+    return _bars(names, series, "members' silences, transactions, deliveries", layout)
+
+
+def milliseconds(value: int) -> str:
+    """A timeout."""
+    return duration(value / 1000) if value % 1000 == 0 else f"{value:,} ms"
+
+
 def timelines(events: Sequence[Row], layout: Layout = WIDE) -> str:
     """States of the busiest groups over time, a tick at each rebalance."""
     names = list(dict.fromkeys(r["group_id"] for r in sorted(events, key=lambda r: (-r["events"], r["group_id"]))))

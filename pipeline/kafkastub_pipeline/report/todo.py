@@ -1,7 +1,8 @@
 """The first lines of the page: the three things to do now, the most urgent first, each with its command.
 
 In this order: a transaction that hangs, for it stops readers until somebody acts; positions that are lost within a day,
-those of groups that are behind before the others; guarantees that were not kept; offsets that live groups have left.
+those of groups that are behind before the others; guarantees that were not kept; groups that rebalance one time after
+the other; offsets that live groups have left.
 """
 
 from __future__ import annotations
@@ -25,7 +26,13 @@ _NOBODY: Final = "HOST:PORT"
 def things_to_do(facts: Facts) -> list[Row]:
     """Return at most three: what (`title`), why (`why`) and `command`."""
     server = _server(facts)
-    found = [*_hanging(facts, server), *_expiring(facts, server), *_broken(facts), *_left(facts)]
+    found = [
+        *_hanging(facts, server),
+        *_expiring(facts, server),
+        *_broken(facts),
+        *_stormy(facts, server),
+        *_left(facts),
+    ]
     return [one for one in found if "\0" not in one["command"] and _NUL not in one["command"]][:MOST]
 
 
@@ -88,6 +95,22 @@ def _broken(facts: Facts) -> list[Row]:
             "name": None,
             "command": "kafkastub check DIR",
         }
+    ]
+
+
+def _stormy(facts: Facts, server: str) -> list[Row]:
+    """The group with most rebalances: its members read nothing while they last."""
+    found = [] if facts.findings is None else facts.findings["first"]
+    worst = [row for row in found if row["finding"] == "rebalance_storm" and row["group_id"]]
+    return [
+        {
+            "title": "See why the members of a group come and go",
+            "why": f"It began {int(row['peak'])} generations within ten minutes: {row['evidence']}. The group is",
+            "name": row["group_id"],
+            "command": f"kafka-consumer-groups.sh --bootstrap-server {server} --group {quoted(row['group_id'])}"
+            " --describe --members --verbose",
+        }
+        for row in worst[:1]
     ]
 
 
