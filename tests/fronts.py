@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import Any, TypeVar, cast
 
 import pytest
 
 from kafkastub import KafkaProxy, KafkaStub, NotInFront
-from kafkastub.client import Client, ClientError
-from kafkastub.client import groups as of_groups
+from kafkastub.client import Client, of_groups
+from kafkastub.client.errors import BrokerError
 from kafkastub.client.routing import TRANSACTION
 from kafkawire.errors import ErrorCode
+from kafkawire.messages.consumer_group_describe_request import ConsumerGroupDescribeRequest
+from kafkawire.messages.consumer_group_heartbeat_request import ConsumerGroupHeartbeatRequest
 from kafkawire.messages.describe_groups_request import DescribeGroupsRequest
 from kafkawire.messages.describe_transactions_request import DescribeTransactionsRequest
 from kafkawire.messages.init_producer_id_request import InitProducerIdRequest
+from kafkawire.messages.leave_group_request import LeaveGroupRequest, MemberIdentity
+from kafkawire.messages.share_group_describe_request import ShareGroupDescribeRequest
+from kafkawire.messages.share_group_heartbeat_request import ShareGroupHeartbeatRequest
 from tests.waiting import until
 
 T = TypeVar("T")
@@ -82,12 +87,41 @@ def _is_coordinated(client: Client, transactional_id: str) -> bool:
 
 
 def clean(bootstrap_servers: str) -> None:
-    """No topics but the cluster's own, no groups."""
+    """No topics but the cluster's own, no groups of any type, with members or without."""
     from kafkastub.client import topics
 
     with Client(bootstrap_servers) as client:
         topics.delete(client, [name for name in topics.names(client) if not name.startswith("__")])
-        for group in of_groups.list_groups(client):
-            with suppress(ClientError):
-                of_groups.delete(client, group.group_id)
+        until(lambda: not _left(client), "groups gone")
         until(lambda: all(name.startswith("__") for name in topics.names(client)), "topics gone")
+
+
+def _left(client: Client) -> list[str]:
+    """The groups that are there although they have been asked to go."""
+    rows = [row for node in client.nodes() for row in of_groups.listed(client, node, (), ())]
+    for row in rows:
+        try:
+            of_groups.delete(client, row.group_id)
+        except BrokerError as error:
+            if error.code == ErrorCode.NON_EMPTY_GROUP:
+                _expel(client, row.group_id, row.group_type)
+    return [row.group_id for row in rows]
+
+
+def _expel(client: Client, group: str, group_type: str) -> None:
+    """Let its members leave; those of a streams group go when their sessions end."""
+    match group_type:
+        case "consumer":
+            (told,) = client.ask_coordinator(group, ConsumerGroupDescribeRequest([group])).groups
+            for member in told.members:
+                epoch = -2 if member.instance_id is not None else -1
+                left = ConsumerGroupHeartbeatRequest(group, member.member_id, epoch, member.instance_id)
+                client.ask_coordinator(group, left)
+        case "share":
+            (told,) = client.ask_coordinator(group, ShareGroupDescribeRequest([group])).groups
+            for member in told.members:
+                client.ask_coordinator(group, ShareGroupHeartbeatRequest(group, member.member_id, -1))
+        case "classic":
+            (told,) = client.ask_coordinator(group, DescribeGroupsRequest(groups=[group])).groups
+            leaving = [MemberIdentity(member.member_id, member.group_instance_id) for member in told.members]
+            client.ask_coordinator(group, LeaveGroupRequest(group, members=leaving))

@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from kafkastub import KafkaStub
 from tests.conftest import OF_A_USER
 
 TESTS = """
@@ -149,6 +150,33 @@ def test_the_first_sentence_of_a_report_names_the_cause(pytester: pytest.Pyteste
     assert found.keys() == FIRST.keys()
     wrong = {name: found[name] for name, expected in FIRST.items() if not re.search(expected, "".join(found[name][:1]))}
     assert wrong == {}, said
+
+
+IN_FRONT = {
+    "test_topic_that_is_not_there": "The cluster had no topic 'order' when shipping asked for it",
+    "test_forgotten_hold": FIRST["test_forgotten_hold"],
+    "test_refused_for_ever": FIRST["test_refused_for_ever"],
+}
+"""The same in front of a cluster, whose state a proxy does not know."""
+
+
+def test_in_front_of_a_cluster_it_names_what_a_proxy_can_see(pytester: pytest.Pytester) -> None:
+    pytester.makeini("[pytest]\nasyncio_mode = auto\nasyncio_default_fixture_loop_scope = function\n")
+    pytester.makepyfile(TESTS.replace("{{", "{").replace("}}", "}"))
+    with KafkaStub(config={"auto.create.topics.enable": False}) as cluster:
+        chosen = ["-k", " or ".join(IN_FRONT), f"--kafka-stub-bootstrap={cluster.bootstrap_servers}"]
+        said = pytester.runpytest_subprocess(*OF_A_USER, *chosen).stdout.str()
+    found = dict(
+        re.findall(
+            r"^_+ (test_\w+) _+$(?:(?!^_+ test_).)*?^-+ why clients of \S+ may wait -+\n(.*?)$",
+            said,
+            re.DOTALL | re.MULTILINE,
+        )
+    )
+    assert found.keys() == IN_FRONT.keys(), said
+    assert {name: found[name] for name, expected in IN_FRONT.items() if not re.search(expected, found[name])} == {}, (
+        said
+    )
 
 
 def test_a_test_that_fails_by_itself_is_not_explained(pytester: pytest.Pytester) -> None:

@@ -13,8 +13,11 @@ import pytest
 
 from kafkastub import KafkaProxy
 from kafkastub.client import Client, records, topics
+from kafkastub.client.errors import BrokerError
+from kafkastub.client.routing import Node
 from kafkastub_conformance.differential.broker import visiting
 from kafkastub_conformance.differential.running import KINDS, compare, scripts
+from kafkawire.errors import ErrorCode
 from kafkawire.messages.incremental_alter_configs_request import (
     AlterableConfig,
     AlterConfigsResource,
@@ -50,8 +53,18 @@ def cluster() -> Iterator[ApacheCluster]:
 def _led_by(client: Client, topic: str) -> set[int]:
     """Who leads the partitions of a topic that is created."""
     topics.create(client, topic, partitions=12)
-    until(lambda: None not in records.partitions(client, topic).values(), "leaders")
-    return {leader.id for leader in records.partitions(client, topic).values() if leader is not None}
+    until(lambda: None not in _leaders(client, topic), "leaders")
+    return {leader.id for leader in _leaders(client, topic) if leader is not None}
+
+
+def _leaders(client: Client, topic: str) -> list[Node | None]:
+    """Of each partition; of a topic that the asked broker has not heard of yet, none."""
+    try:
+        return list(records.partitions(client, topic).values())
+    except BrokerError as error:
+        if error.code != ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
+            raise
+        return [None]
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -127,7 +127,10 @@ def find_causes(watched: Watched, requests: list[Asked]) -> Iterator[str | None]
     Args:
         requests: of `recent`, as `Reader` has read them.
     """
-    state = watched.running().state
+    state: BrokerState | None = getattr(watched.running(), "state", None)
+    if state is None:
+        yield from _of_a_proxy(watched, requests)
+        return
     groups: list[tuple[str, str]] = []
     for group in _of_groups(watched, state):
         if group is None:
@@ -144,6 +147,22 @@ def find_causes(watched: Watched, requests: list[Asked]) -> Iterator[str | None]
         *(sentence for level, sentence in groups if level == "look"),
     ):
         found[each] = None
+    yield from islice(found or _of_silence(requests), MOST)
+
+
+def _of_a_proxy(watched: Watched, requests: list[Asked]) -> Iterator[str]:
+    """What can be said without the state of a cluster, which only the cluster knows."""
+    fetched = {name for one in requests for name in one.fetched}
+    missing: dict[str, Counter[str]] = {}
+    for one in requests:
+        for name in one.missing:
+            if name not in fetched:
+                missing.setdefault(name, Counter())[one.client] += 1
+    topics = []
+    for name, clients in islice(missing.items(), MOST):
+        ((client, times),) = clients.most_common(1)
+        topics.append(f"The cluster had no topic {name!r} when {client} asked for it {_times(times)}.")
+    found = dict.fromkeys([*_of_holds(watched), *topics, *_of_errors(requests)])
     yield from islice(found or _of_silence(requests), MOST)
 
 

@@ -329,6 +329,10 @@ class ClientSide(asyncio.Protocol):
                     break
                 continue
             if length - position < _HEAD:
+                if length - position >= 4 and _int(data, position)[0] < 8:  # nothing follows a size that is none
+                    self.is_blind = True
+                    position = length
+                    break
                 need = _HEAD
                 break
             size, number, version, correlation_id = _request(data, position)

@@ -39,7 +39,8 @@ _TAILS_SINCE: Final = {
 _WHOLE: Final = frozenset({ApiKey.API_VERSIONS, ApiKey.FIND_COORDINATOR, ApiKey.DESCRIBE_CLUSTER})
 UNDERSTOOD: Final = frozenset({*_TAILS_SINCE, *_WHOLE, ApiKey.METADATA})
 """APIs of which a version that we do not know cannot pass."""
-_KNOWN: Final = frozenset(ApiKey)
+_KNOWN: Final = frozenset(REQUESTS)
+"""An API of a controller has a name, and no messages here."""
 
 
 @dataclass(frozen=True)
