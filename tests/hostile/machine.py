@@ -54,6 +54,8 @@ class Noise(NamedTuple):
         return max(0.0, ms - self.longest_ms) / self.slower
 
 
+_SHORT_MS: Final = 10.0
+"""What is shorter is told as it is."""
 QUIET: Final = Noise(0.0, 1.0)
 
 
@@ -93,6 +95,10 @@ class Machine:
         slower = statistics.median(work for _, _, work in samples) / WORK_MS
         pauses = [pause for ended, pause, _ in samples if ended >= since]
         return Noise(max(pauses, default=0.0), min(MOST_SLOWER, max(1.0, slower)))
+
+    def quiet_ms(self, since: float, ms: float) -> float:
+        """What of a time that was measured since this `time.perf_counter()` is left without the noise."""
+        return self.noise(since).without(ms) if ms > _SHORT_MS else ms
 
     def _wait_for_a_sample(self) -> None:
         """A pause of the whole machine is seen when the second process runs again, and that is a moment later."""

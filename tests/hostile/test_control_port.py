@@ -94,7 +94,9 @@ def test_causes_of_large_answers():
                 client.ask(MetadataRequest(topics=None), version=9)
 
         def attack() -> None:
-            assert "causes" in httpx.get(f"{process.url}/v1/causes", timeout=60).json()
+            found = httpx.get(f"{process.url}/v1/causes", timeout=60).json()["causes"]
+            # on a slow machine nobody has asked for a while
+            assert [one for one in found if not one.startswith("No client sent anything for")] == []
 
         attack()
         assert shortest_wait(process.servers, attack) <= LONGEST_MS / 4

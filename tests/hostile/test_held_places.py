@@ -59,7 +59,7 @@ def slowest_ms(process: Controlled, said: bytes) -> tuple[float, float]:
                 begin = time.perf_counter()
                 with taken(process, opened, get("/health")) as client:
                     answer = client.recv(65536)
-                longest = max(longest, machine().noise(begin).without(1000 * (time.perf_counter() - begin)))
+                longest = max(longest, machine().quiet_ms(begin, 1000 * (time.perf_counter() - begin)))
                 assert answer.startswith(b"HTTP/1.1 200"), answer
         best = (min(best[0], prober.longest_ms), min(best[1], longest))
         if max(best) <= LONGEST_MS:

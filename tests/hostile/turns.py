@@ -25,7 +25,6 @@ from tests.process.serving import Controlled
 
 _LONG_NS: Final = 10_000_000
 _TICK_SECONDS: Final = 0.001
-_SHORT_MS: Final = 10.0
 _EXPLAINED: Final = "TURNS_EXPLAINED"
 
 
@@ -116,12 +115,10 @@ class Measured(Controlled):
     def longest_ms(self) -> float:
         """The longest turn since this was asked last, in ms of processor time on a machine that does nothing else."""
         (found,) = struct.unpack("q", self._kept)
-        took = found / 1e6
-        if took > _SHORT_MS:
-            took = machine().noise(self._since).without(took)
+        took = machine().quiet_ms(self._since, found / 1e6)
         struct.pack_into("q", self._kept, 0, 0)
         self._since = time.perf_counter()
-        return took  # type: ignore[no-any-return]
+        return took
 
 
 def main(file: str, *arguments: str) -> int:
