@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Container, Generator, Iterable, Iterator
 from datetime import UTC, datetime
 from difflib import get_close_matches
 from itertools import islice
@@ -153,15 +153,10 @@ def find_causes(watched: Watched, requests: list[Asked]) -> Iterator[str | None]
 def _of_a_proxy(watched: Watched, requests: list[Asked]) -> Iterator[str]:
     """What can be said without the state of a cluster, which only the cluster knows."""
     fetched = {name for one in requests for name in one.fetched}
-    missing: dict[str, Counter[str]] = {}
-    for one in requests:
-        for name in one.missing:
-            if name not in fetched:
-                missing.setdefault(name, Counter())[one.client] += 1
-    topics = []
-    for name, clients in islice(missing.items(), MOST):
-        ((client, times),) = clients.most_common(1)
-        topics.append(f"The cluster had no topic {name!r} when {client} asked for it {_times(times)}.")
+    topics = (
+        f"The cluster had no topic {name!r} when {client} asked for it {_times(times)}."
+        for name, client, times in _asked_in_vain(requests, fetched)
+    )
     found = dict.fromkeys([*_of_holds(watched), *topics, *_of_errors(requests)])
     yield from islice(found or _of_silence(requests), MOST)
 
@@ -186,15 +181,22 @@ def _of_holds(watched: Watched) -> Iterator[str]:
 
 def _of_topics(state: BrokerState, requests: Iterable[Asked]) -> Iterator[str | None]:
     """Those that clients asked for and nobody made."""
+    for name, client, times in _asked_in_vain(requests):
+        if state.cluster.topic(name) is None:
+            meant = yield from _meant(state, name)
+            yield f"Nobody made a topic {name!r}, for which {client} asked {_times(times)}.{meant}"
+
+
+def _asked_in_vain(requests: Iterable[Asked], but: Container[str] = ()) -> Iterator[tuple[str, str, int]]:
+    """Topics that were not there, `but` for these, with the client that asked most often, and how often."""
     missing: dict[str, Counter[str]] = {}
     for one in requests:
         for name in one.missing:
-            missing.setdefault(name, Counter())[one.client] += 1
+            if name not in but:
+                missing.setdefault(name, Counter())[one.client] += 1
     for name, clients in islice(missing.items(), MOST):
-        if state.cluster.topic(name) is None:
-            ((client, times),) = clients.most_common(1)
-            meant = yield from _meant(state, name)
-            yield f"Nobody made a topic {name!r}, for which {client} asked {_times(times)}.{meant}"
+        ((client, times),) = clients.most_common(1)
+        yield name, client, times
 
 
 def _meant(state: BrokerState, name: str) -> Generator[None, None, str]:

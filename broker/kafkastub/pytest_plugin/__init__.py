@@ -12,6 +12,7 @@ from collections.abc import Generator, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -262,9 +263,7 @@ def _behind(request: pytest.FixtureRequest, stub: KafkaStub, marked: Wanted) -> 
     there = things(stub)
     yield
     names = request.node.stash[_NAMES]
-    with suppress(RuntimeError):  # the test has closed it
-        if "prefix" in names:
-            remove(stub, names["prefix"])
+    _remove_own(request, partial(remove, stub))
     left = request.config.stash.setdefault(_LEFT, Leftovers())
     left.note(request.node.nodeid, there, stub, {name: what for what, name in names.items()})
 
@@ -275,10 +274,15 @@ def _behind_a_proxy(request: pytest.FixtureRequest, proxy: Any) -> Iterator[None
     from kafkastub.pytest_plugin.cluster import delete_prefixed
 
     yield
+    _remove_own(request, partial(delete_prefixed, proxy))
+
+
+def _remove_own(request: pytest.FixtureRequest, remove: Callable[[str], None]) -> None:
+    """Remove what has the test's prefix, where it has one."""
     names = request.node.stash[_NAMES]
-    with suppress(RuntimeError):  # the test has closed it
+    with suppress(RuntimeError):  # the test has closed the broker
         if "prefix" in names:
-            delete_prefixed(proxy, names["prefix"])
+            remove(names["prefix"])
 
 
 @pytest.fixture
