@@ -278,6 +278,15 @@ def test_what_was_refused_would_have_been_in_time_where_all_of_it_is() -> None:
     assert second.recorded == "held"
 
 
+@pytest.mark.parametrize("error", [0, 121])
+def test_who_acknowledges_more_than_there_is_costs_no_more_than_what_there_is(error: int) -> None:
+    """Seventy bytes can name every offset that there is."""
+    first, last = acquires(0, 5, 9), says(40_000, 0, 2**62, [1], error)
+    expected = [] if error else [(5, 9, "acknowledged")]
+    ended = [one for one in deliveries(first, last) if one.until_ms == last["broker_ms"]]
+    assert [(one.first_offset, one.last_offset, one.recorded) for one in ended] == expected
+
+
 def test_without_an_answer_nothing_is_known() -> None:
     unheard = says(10_000, 0, 0, [1]) | {"response": None, "duration_us": None}
     (one,) = deliveries(acquires(0, 0, 0), unheard)

@@ -8,6 +8,7 @@ the member goes on behind that on the same connection. Kafka: SharePartition.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple
@@ -112,21 +113,31 @@ class Group:
         for topic in request.topics or ():
             for partition in topic.partitions or ():
                 place = bytes(topic.topic_id).hex(), int(partition.partition_index)
-                said = _said(partition.acknowledgement_batches or ())
-                if said:
+                batches = partition.acknowledgement_batches
+                if batches:
+                    known = sorted({*self.held.get(place, ()), *self.ended.get(place, ())})
                     code = None if errors is None else errors.get(place, 0)
-                    yield from self._acknowledged(place, member, said, code, now, row)
+                    yield from self._acknowledged(place, member, *_said(batches, known), code, now, row)
         if request.share_session_epoch == _FINAL_EPOCH and answer is not None:
             yield from self._closed(member, now, row)
         if row["api_key"] == ApiKey.SHARE_FETCH and answer is not None:
             yield from self._acquired(member, answer, row)
 
     def _acknowledged(
-        self, place: Place, member: str, said: Mapping[int, int], code: int | None, now: float, row: Mapping[str, Any]
+        self,
+        place: Place,
+        member: str,
+        said: Mapping[int, int],
+        whole: bool,
+        code: int | None,
+        now: float,
+        row: Mapping[str, Any],
     ) -> Iterator[Delivery]:
+        """`whole`: whether `said` has all that the member named."""
         held = self.held.get(place, {})
         if code:
-            self._refused(place, member, said, now)
+            if whole:
+                self._refused(place, member, said, now)
             return
         ends: dict[int, _End] = {}
         for offset, type_ in said.items():
@@ -280,15 +291,26 @@ def _errors(answer: Any) -> dict[Place, int]:
     }
 
 
-def _said(batches: Iterable[Any]) -> dict[int, int]:
-    """The type of each offset that is acknowledged: one for all of a batch, or one for each."""
+def _said(batches: Iterable[Any], known: Sequence[int]) -> tuple[dict[int, int], bool]:
+    """The type of each of these offsets that is acknowledged, one for all of a batch or one for each; and whether no
+    other offset is: a client can name as many as it likes.
+
+    Args:
+        known: ascending.
+    """
     found: dict[int, int] = {}
+    whole = True
     for batch in batches:
         types: Sequence[int] = batch.acknowledge_types or ()
-        for at, offset in enumerate(range(batch.first_offset, batch.last_offset + 1)):
-            if types:
-                found[offset] = types[at] if at < len(types) and len(types) > 1 else types[0]
-    return found
+        if not types:
+            continue
+        first, last = batch.first_offset, batch.last_offset
+        here = known[bisect_left(known, first) : bisect_right(known, last)]
+        whole &= len(here) >= last - first + 1
+        for offset in here:
+            at = offset - first
+            found[offset] = types[at] if at < len(types) and len(types) > 1 else types[0]
+    return found, whole
 
 
 def _joined(place: Place, ends: Mapping[int, _End]) -> Iterator[Delivery]:
