@@ -214,7 +214,7 @@ class SharePartition:
         counts = dict.fromkeys(STATES.values(), 0)
         for one in self.batches:
             if one.delivery_state in STATES:
-                counts[STATES[one.delivery_state]] += _size(one)
+                counts[STATES[one.delivery_state]] += size_of(one)
         return {
             "snapshot_epoch": self.snapshot_epoch,
             "state_epoch": self.state_epoch,
@@ -222,7 +222,7 @@ class SharePartition:
             "start_offset": None if self.start_offset == _UNSET else self.start_offset,
             "delivery_complete_count": None if self.delivery_complete_count < 0 else self.delivery_complete_count,
             "last_offset": max((one.last_offset for one in self.batches), default=None),
-            "redelivered": self.redelivered + sum(_size(one) for one in self.batches if one.delivery_count > 1),
+            "redelivered": self.redelivered + sum(size_of(one) for one in self.batches if one.delivery_count > 1),
             "given_up": self.given_up + counts[ARCHIVED],
             "max_delivery_count": max((one.delivery_count for one in self.batches), default=None),
             "undecoded": self.undecoded,
@@ -230,7 +230,8 @@ class SharePartition:
         }
 
 
-def _size(batch: Batch) -> int:
+def size_of(batch: Batch) -> int:
+    """How many records it is of."""
     return batch.last_offset - batch.first_offset + 1
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from kafkastub_pipeline.report.quoting import quoted
+from kafkastub_pipeline.tables.findings import WITHIN_MS
 
 EXPIRING: Final = "offset_expires"
 HANGING: Final = "transaction_hangs"
@@ -15,7 +16,7 @@ FLAPPING: Final = "group_flaps"
 SOON_MS: Final = 86_400_000
 """An offset that expires within a day, of a partition with records behind it."""
 FLAPS: Final = 5
-FLAPS_WITHIN_MS: Final = 600_000
+FLAPS_WITHIN_MS: Final = WITHIN_MS
 """A group that has begun so many generations within ten minutes."""
 GRACE_MS: Final = 30_000
 """A partition has no owner for a moment in every rebalance."""

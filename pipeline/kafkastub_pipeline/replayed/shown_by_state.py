@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from kafkastub_pipeline.decode.share_rows import share_row
-from kafkastub_pipeline.decode.shares import Batch, SharePartition
+from kafkastub_pipeline.decode.shares import Batch, SharePartition, size_of
 
 _ACKNOWLEDGED: Final = 2
 
@@ -60,12 +60,8 @@ def outcomes(records: Iterable[Mapping[str, Any]]) -> Iterator[Outcome]:
                 if part.delivery_count > 0:
                     began = begun_ms if was is None else was[1]
                     most = None if began is None else max(record["log_ms"] - began, 0)
-                    yield Outcome(most, part.delivery_state == _ACKNOWLEDGED, _size(part))
+                    yield Outcome(most, part.delivery_state == _ACKNOWLEDGED, size_of(part))
         since = after
-
-
-def _size(batch: Batch) -> int:
-    return batch.last_offset - batch.first_offset + 1
 
 
 def _parts(batch: Batch, since: list[tuple[Batch, int]]) -> Iterator[tuple[Batch, tuple[Batch, int] | None]]:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
@@ -39,7 +41,6 @@ class Timers:
     Attributes:
         moves: in their order.
         end_us: the last entry of the journal, by the machine's clock; None of an empty one.
-        whole: whether the journal begins with the stub's first request.
     """
 
     moves: tuple[Move, ...] = ()
@@ -47,7 +48,12 @@ class Timers:
 
     def at(self, wall_us: int) -> float:
         """Milliseconds, of which differences count."""
-        return wall_us / 1000 + sum(move.ahead_ms or 0 for move in self.moves[: self._behind(wall_us)])
+        return wall_us / 1000 + self._ahead_ms[self._behind(wall_us)]
+
+    @cached_property
+    def _ahead_ms(self) -> list[int]:
+        """By how much the timers are ahead behind so many moves."""
+        return list(accumulate((move.ahead_ms or 0 for move in self.moves), initial=0))
 
     def answered(self, wall_us: int, duration_us: int) -> tuple[float, float]:
         """The earliest and the latest at which a request that came then was answered.

@@ -12,7 +12,6 @@ from kafkastub_pipeline.here import is_here, kept
 from kafkastub_pipeline.rules import MINUTE_MS
 from kafkastub_pipeline.settings import PRESENT
 from kafkastub_pipeline.tables.audit import deletion_audit, suspects
-from kafkastub_pipeline.tables.columns import time_of
 from kafkastub_pipeline.tables.coverage import protocol_coverage
 from kafkastub_pipeline.tables.current import offset_current
 from kafkastub_pipeline.tables.events import decode_errors, group_events, offset_events
@@ -32,7 +31,7 @@ from kafkastub_pipeline.tables.transactions import held_partitions, transactions
 from kafkastub_pipeline.tables.whatif import ends, retention_whatif
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
+    from pyspark.sql import DataFrame
 
     from kafkastub_pipeline.tables.made_from import Run
 
@@ -85,7 +84,7 @@ def _of_others(run: Run, marks: DataFrame) -> None:
     tried = settings.lock_durations_ms
     if tried and settings.makes("lock_whatif") and (run.shares is not None or run.journal is not None):
         made = lock_whatif(run.spark, run.shares, run.journal, run.cluster, tried, until_ms)
-        run.table("lock_whatif", made.withColumn("complete_since", _begin_of(run.journal)))
+        run.table("lock_whatif", made.withColumn("complete_since", run.journal_begins))
     if run.journal is not None and settings.makes("protocol_coverage"):
         servers = settings.bootstrap_servers
         offered = None if servers is None else advertised(servers)
@@ -99,15 +98,7 @@ def _of_others(run: Run, marks: DataFrame) -> None:
 def _of_sessions(run: Run, marks: DataFrame) -> None:
     if run.settings.session_timeouts_ms:
         found = session_whatif(run.records, run.journal, run.settings.session_timeouts_ms)
-        run.table("session_whatif", found.withColumn("complete_since", _begin_of(run.journal)))
-
-
-def _begin_of(journal: DataFrame | None) -> Column:
-    """The broker's time of a journal's first entry; null without a journal."""
-    from pyspark.sql import functions as f
-
-    first = None if journal is None else journal.agg(f.min(f.unix_millis("broker_time"))).collect()[0][0]
-    return time_of(f.lit(first).cast("bigint"))
+        run.table("session_whatif", found.withColumn("complete_since", run.journal_begins))
 
 
 def _of_transactions(run: Run, marks: DataFrame) -> None:

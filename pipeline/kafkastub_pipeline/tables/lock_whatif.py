@@ -17,16 +17,14 @@ from kafkastub_pipeline.cluster import Snapshot
 from kafkastub_pipeline.decode.shares import keyed
 from kafkastub_pipeline.here import mapped
 from kafkastub_pipeline.replayed.locks import ACKNOWLEDGED, APIS, EXPIRED, UNDECIDED, Delivery, Group, outcome
+from kafkastub_pipeline.replayed.playing import played
 from kafkastub_pipeline.replayed.shown_by_state import outcomes
-from kafkastub_pipeline.replayed.timers import Timers, timers_of
 from kafkastub_pipeline.session import local_table
-from kafkastub_pipeline.sources import with_columns
 from kafkastub_pipeline.tables.columns import time_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-_READ: Final = ("sequence", "api_key", "api_version", "connection_id", "duration_us", "request", "response")
 _FOUND_DDL: Final = (
     "lock_duration_ms bigint, group_id string, topic_id string, `partition` int, first_offset bigint,"
     " last_offset bigint, records bigint, member_id string, delivery_count int, from_ms bigint, until_ms bigint,"
@@ -99,48 +97,8 @@ def lock_whatif(
 
 
 def _deliveries(journal: DataFrame, tried: tuple[int, ...]) -> DataFrame:
-    from pyspark.sql import functions as f
-
-    journal = with_columns(
-        journal,
-        "wall_time timestamp",
-        "duration_us bigint",
-        "connection_id bigint",
-        "request binary",
-        "response binary",
-    )
-    timers = timers_of(journal)
-    end_ms = journal.select(f.max(f.unix_millis("broker_time"))).collect()[0][0]
-    asked = journal.where(
-        f"kind = 'request' and api_key in {tuple(map(int, APIS))} and size(groups) = 1 and request is not null"
-    ).select(
-        f.expr("groups[0]").alias("group_id"),
-        *_READ,
-        f.unix_millis("broker_time").alias("broker_ms"),
-        f.unix_micros("wall_time").alias("wall_us"),
-    )
-    ordered = asked.repartition("group_id").sortWithinPartitions("group_id", "sequence")
-    return mapped(ordered, _Player(timers, end_ms, tried), _FOUND_DDL)
-
-
-class _Player:
-    """Runs in workers, over requests that are sorted by group and sequence."""
-
-    def __init__(self, timers: Timers, end_ms: int | None, tried: tuple[int, ...]) -> None:
-        self._timers, self._end_ms, self._tried = timers, end_ms or 0, tried
-
-    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        rows = (row for batch in batches for row in batch.to_pylist())
-        for group_id, requests in groupby(rows, key=lambda row: row["group_id"]):
-            found = list(_told(group_id, self._played(requests), self._tried))
-            if found:
-                yield pa.RecordBatch.from_pylist(found, schema=_FOUND)
-
-    def _played(self, requests: Iterable[dict[str, Any]]) -> Iterator[Delivery]:
-        group = Group(self._timers)
-        for row in requests:
-            yield from group.take(row)
-        yield from group.ends(self._end_ms)
+    columns = "connection_id bigint", "response binary"
+    return played(journal, APIS, columns, "request is not null", Group, _told, tried, (_FOUND, _FOUND_DDL))
 
 
 def _told(group_id: str, deliveries: Iterable[Delivery], tried: Sequence[int]) -> Iterator[dict[str, Any]]:

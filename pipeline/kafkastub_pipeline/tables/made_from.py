@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from kafkastub_pipeline.cluster import Snapshot
@@ -13,7 +14,7 @@ from kafkastub_pipeline.tables.columns import shaped, time_of
 from kafkastub_pipeline.write import Store
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
 
 
 @dataclass
@@ -49,6 +50,14 @@ class Run:
     unfinished: DataFrame | None = None
     progress: Progress | None = None
     written: list[str] = field(default_factory=list)
+
+    @cached_property
+    def journal_begins(self) -> Column:
+        """The broker's time of the journal's first entry; null without a journal."""
+        from pyspark.sql import functions as f
+
+        asked = None if self.journal is None else self.journal.agg(f.min(f.unix_millis("broker_time")))
+        return time_of(f.lit(None if asked is None else asked.collect()[0][0]).cast("bigint"))
 
     def table(self, name: str, frame: DataFrame, partition_by: tuple[str, ...] = ()) -> DataFrame:
         """Give a table its columns, and write it."""

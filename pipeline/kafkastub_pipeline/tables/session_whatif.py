@@ -7,24 +7,18 @@ time, the log says whether it was removed. Of groups that a journal does not hav
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 
-from kafkastub_pipeline.here import mapped
-from kafkastub_pipeline.replayed.sessions import APIS, KEPT, REMOVED, UNDECIDED, Group, judged
-from kafkastub_pipeline.replayed.timers import Timers, timers_of
-from kafkastub_pipeline.sources import with_columns
+from kafkastub_pipeline.replayed.playing import played
+from kafkastub_pipeline.replayed.sessions import APIS, KEPT, REMOVED, UNDECIDED, Group, Silence, judged
 from kafkastub_pipeline.tables.columns import time_of
 from kafkastub_pipeline.tables.timeline import group_timeline
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-_READ: Final = (
-    *("sequence", "api_key", "api_version", "members", "errors", "outcome", "fault", "duration_us", "request"),
-)
 _FOUND_DDL: Final = (
     "timeout_ms bigint, group_id string, member_id string, group_instance_id string, from_ms bigint, until_ms bigint,"
     " seconds double, recorded string, outcome string, why string, last boolean, removed_ms bigint"
@@ -95,62 +89,27 @@ def session_whatif(records: DataFrame, journal: DataFrame | None, tried: Sequenc
 
 
 def _silences(journal: DataFrame, tried: tuple[int, ...]) -> DataFrame:
-    from pyspark.sql import functions as f
-
-    timers = timers_of(with_columns(journal, "wall_time timestamp", "request binary"))
-    end_ms = journal.select(f.max(f.unix_millis("broker_time"))).collect()[0][0]
-    asked = (
-        with_columns(
-            journal,
-            "members array<struct<member_id: string, instance_id: string, epoch: int>>",
-            "wall_time timestamp",
-            "duration_us bigint",
-            "fault string",
-            "request binary",
-        )
-        .where(f"kind = 'request' and api_key in {tuple(map(int, APIS))} and size(groups) = 1")
-        .select(
-            f.expr("groups[0]").alias("group_id"),
-            *_READ,
-            f.unix_millis("broker_time").alias("broker_ms"),
-            f.unix_micros("wall_time").alias("wall_us"),
-        )
+    columns = (
+        "members array<struct<member_id: string, instance_id: string, epoch: int>>",
+        *("errors", "outcome", "fault string"),
     )
-    ordered = asked.repartition("group_id").sortWithinPartitions("group_id", "sequence")
-    return mapped(ordered, _Listener(timers, end_ms, tried), _FOUND_DDL)
+    return played(journal, APIS, columns, "true", Group, _told, tried, (_FOUND, _FOUND_DDL))
 
 
-class _Listener:
-    """Runs in workers, over requests that are sorted by group and sequence."""
-
-    def __init__(self, timers: Timers, end_ms: int | None, tried: tuple[int, ...]) -> None:
-        self._timers, self._end_ms, self._tried = timers, end_ms or 0, tried
-
-    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        rows = (row for batch in batches for row in batch.to_pylist())
-        for group_id, requests in groupby(rows, key=lambda row: row["group_id"]):
-            found = [
-                {
-                    "timeout_ms": timeout_ms,
-                    "group_id": group_id,
-                    "member_id": silence.member_id,
-                    "group_instance_id": silence.instance_id,
-                    "from_ms": silence.from_ms,
-                    "until_ms": silence.until_ms,
-                    "seconds": silence.most_ms / 1000,
-                    "recorded": silence.recorded,
-                    "outcome": outcome,
-                    "why": why,
-                    "last": silence.last,
-                    "removed_ms": silence.from_ms + timeout_ms,
-                }
-                for timeout_ms, silence, outcome, why in judged(self._silences(requests), self._tried)
-            ]
-            if found:
-                yield pa.RecordBatch.from_pylist(found, schema=_FOUND)
-
-    def _silences(self, requests: Iterable[dict[str, Any]]) -> Iterator[Any]:
-        group = Group(self._timers)
-        for row in requests:
-            yield from group.take(row)
-        yield from group.ends(self._end_ms)
+def _told(group_id: str, silences: Iterable[Silence], tried: Sequence[int]) -> Iterator[dict[str, Any]]:
+    """The rows of a group's silences."""
+    for timeout_ms, silence, outcome, why in judged(silences, tried):
+        yield {
+            "timeout_ms": timeout_ms,
+            "group_id": group_id,
+            "member_id": silence.member_id,
+            "group_instance_id": silence.instance_id,
+            "from_ms": silence.from_ms,
+            "until_ms": silence.until_ms,
+            "seconds": silence.most_ms / 1000,
+            "recorded": silence.recorded,
+            "outcome": outcome,
+            "why": why,
+            "last": silence.last,
+            "removed_ms": silence.from_ms + timeout_ms,
+        }
