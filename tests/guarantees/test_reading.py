@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from kafkastub.guarantees.reading import batches_in, spans_in
-from kafkastub.guarantees.reading_fetches import fetch_answer
+from kafkastub.guarantees.reading_fetches import Pieces, fetch_answer, without_payloads
 from kafkawire.codec import decode_from, encode
 from kafkawire.messages.fetch_response import (
     AbortedTransaction,
@@ -17,7 +18,7 @@ from kafkawire.messages.fetch_response import (
     LeaderIdAndEpoch,
     PartitionData,
 )
-from kafkawire.records import NewRecord, build_batch, build_marker
+from kafkawire.records import HEADER_SIZE, NewRecord, build_batch, build_marker
 
 KINDS = st.lists(st.tuples(st.sampled_from(["ordinary", "marker"]), st.integers(1, 3), st.integers(0, 2)), max_size=12)
 
@@ -65,6 +66,7 @@ def test_an_answer_to_fetch_is_read_as_its_decoder_does(
     pieces = tuple(memoryview(frame)[start:end] for start, end in pairwise(places))
     decoded = decode_from(FetchResponse, version, frame, 4)[0]
     found = fetch_answer(pieces, 4, version)
+    assert fetch_answer(without_payloads(pieces), 4, version) == found
     assert (found.error_code, found.session_id) == (decoded.error_code, decoded.session_id)
     assert [(one.topic, one.topic_id) for one in found.responses] == [
         (one.topic, one.topic_id) for one in decoded.responses
@@ -76,6 +78,42 @@ def test_an_answer_to_fetch_is_read_as_its_decoder_does(
         assert [one.batches for one in ours.partitions] == [
             None if one.records is None else tuple(spans_in(one.records)) for one in theirs.partitions
         ]
+
+
+@given(st.lists(st.tuples(st.booleans(), st.integers(0, 200)), max_size=8), st.integers(0, 300))
+def test_an_answer_is_read_without_the_payloads_that_are_pieces(batches: list[tuple[bool, int]], cut: int):
+    """As the broker sends it: the header of a batch, then its payload; the last one may be cut off."""
+    pieces, offset = [], 0
+    for ordinary, size in batches:
+        if ordinary:
+            batch = offset.to_bytes(8) + build_batch([NewRecord(None, bytes(size), 1)])[8:]
+        else:
+            batch = build_marker(7, 0, bool(size % 2), 0, 1, base_offset=offset)
+        pieces += [batch[:HEADER_SIZE], memoryview(batch)[HEADER_SIZE:]]
+        offset += 1
+    records = b"".join(pieces)
+    if pieces and cut < len(pieces[-1]):
+        pieces[-1] = pieces[-1][: len(pieces[-1]) - cut]
+        records = records[: len(records) - cut]
+    partition = PartitionData(partition_index=0, high_watermark=offset, last_stable_offset=offset, records=records)
+    answer = FetchResponse(responses=[FetchableTopicResponse("orders", partitions=[partition])])
+    frame = b"head" + encode(answer, 12)
+    start = frame.index(records) if records else len(frame)
+    reply = (frame[:start], *pieces, frame[start + len(records) :])
+    kept = without_payloads(reply)
+    assert fetch_answer(kept, 4, 12) == fetch_answer(reply, 4, 12)
+    assert kept.size == len(frame)
+    assert kept.kept <= len(frame) - len(records) + (HEADER_SIZE + 64) * len(batches)
+
+
+def test_bytes_that_were_left_out_cannot_be_read():
+    batch = build_batch([NewRecord(None, bytes(500), 1)])
+    kept = Pieces(without_payloads((b"head", batch[:HEADER_SIZE], batch[HEADER_SIZE:], b"tags")))
+    assert kept.place(4 + len(batch), 4) == (b"tags", 0)
+    with pytest.raises(ValueError, match="without these bytes"):
+        kept.place(4 + HEADER_SIZE - 2, 4)
+    with pytest.raises(ValueError, match="without these bytes"):
+        kept.place(4 + HEADER_SIZE + 10, 4)
 
 
 def records_of(kinds: list[tuple[str, int, int]]) -> bytes:

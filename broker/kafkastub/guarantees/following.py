@@ -1,7 +1,7 @@
 """Following a journal while it is written: what passes is set aside at once, and read when there is time.
 
-To set an entry aside costs a reference. It is read by whoever asks for the verdict, in his own thread, and not while
-requests are served, unless more than `MOST_BYTES` wait.
+To set an entry aside costs a reference. A large answer to Fetch is set aside without its records. An entry is read by
+whoever asks for the verdict, in their own thread. Only if more than `MOST_BYTES` wait, it is read between requests.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from kafkastub.guarantees.checker import Checker
 from kafkastub.guarantees.consumers import Look
 from kafkastub.guarantees.events import Partition
 from kafkastub.guarantees.reading import READ, Reader
+from kafkastub.guarantees.reading_fetches import Sparse, without_payloads
 from kafkastub.guarantees.relations import Position
 from kafkastub.guarantees.shares import Limit, nobody_knows_the_limit
 from kafkastub.guarantees.verdict import Verdict
@@ -32,6 +33,12 @@ _ASKED_FOR: Final = frozenset(key.to_bytes(2) for key in READ if key not in (Api
 _METADATA: Final = ApiKey.METADATA.to_bytes(2)
 _LARGE: Final = 4 << 10
 """Bytes of an answer to Metadata that is not read for its replicas: it names more than one client writes to."""
+_LARGE_ANSWER: Final = 16 << 10
+"""Bytes of requests and answers behind which it pays to look for records that nobody needs."""
+_REPLY: Final = Raw._fields.index("reply")
+_REPLIES: Final = Run._fields.index("replies")
+"""Where a unit has its answers: a tuple is one in pieces, as those with records are sent."""
+_FETCH: Final = ApiKey.FETCH.to_bytes(2)
 Unit = tuple[int, Any]
 """A sequence number, and a list like `Raw` or a tuple like `Run`."""
 
@@ -64,7 +71,8 @@ class Follower:
     def completed(self, sequence: int, raw: Raw) -> None:
         """The end of a pending entry has come."""
         if sequence < self._next:
-            self._late.append((sequence, list(raw)))
+            entry = list(raw)
+            self._late += _without_payloads(sequence, entry) if _size(entry) > _LARGE_ANSWER else [(sequence, entry)]
 
     def catch_up(self) -> None:
         """Set aside what has ended by now."""
@@ -72,14 +80,19 @@ class Follower:
         for one in self._ring.units(self._next):
             unit = one[1]
             if type(unit) is list:
-                if unit[8] is not Outcome.PENDING:
-                    found.append(one)
+                if unit[8] is Outcome.PENDING:
+                    continue
+                found.append(one)
             elif (
                 unit[8] > 1
                 or (key := unit[0][unit[1] + 4 : unit[1] + 6]) in _ASKED_FOR
                 or (key == _METADATA and _size(unit) < _LARGE)
             ):
                 found.append(one)
+            else:
+                continue
+            if type(unit[_REPLY if type(unit) is list else _REPLIES]) is tuple and _size(unit) > _LARGE_ANSWER:
+                found[-1:] = _without_payloads(*one)
         self._next = self._ring.total
         if not found:
             return
@@ -170,9 +183,20 @@ def _ended(one: Unit) -> tuple[int, int]:
     return (unit[6] if ended is None else ended), one[0]
 
 
+def _without_payloads(sequence: int, unit: Any) -> list[Unit]:
+    """The entries of a unit one by one, without the records that answers to Fetch have given."""
+    entries = [list(unit)] if type(unit) is list else [list(one) for one in Run(*unit).entries()]
+    for entry in entries:
+        data, start, reply = entry[0], entry[1], entry[_REPLY]
+        if type(reply) is tuple and data[start : start + 2] == _FETCH:
+            entry[_REPLY] = without_payloads(reply)
+    return list(enumerate(entries, sequence))
+
+
 def _size(unit: Any) -> int:
     if type(unit) is list:
-        size = int(unit[2]) - int(unit[1]) + reply_size(unit[3])
+        reply = unit[_REPLY]
+        size = int(unit[2]) - int(unit[1]) + (reply.kept if type(reply) is Sparse else reply_size(reply))
     else:
         size = int(unit[9])
     return max(_LEAST_OF_AN_ENTRY, size)

@@ -189,7 +189,7 @@ def batches_in(records: Any) -> Iterator[Batch]:
     try:
         for magic, one in split_batches(data):
             if magic == 2 and len(one) >= HEADER_SIZE:
-                yield batch_of(lambda start, count, one=one: one[start : start + count], 0, len(one))  # type: ignore[misc]
+                yield batch_of(lambda start, count, one=one: (one, start), 0, len(one))  # type: ignore[misc]
     except KafkaError:
         return
 
@@ -197,7 +197,7 @@ def batches_in(records: Any) -> Iterator[Batch]:
 def spans_in(records: Any) -> Iterator[Batch]:
     """The same, with ordinary batches that follow each other as one."""
     data = memoryview(records if isinstance(records, bytes | bytearray | memoryview) else b"".join(records))
-    return spans(lambda start, count: data[start : start + count], 0, len(data))
+    return spans(lambda start, count: (data, start), 0, len(data))
 
 
 def contents_of(records: bytes) -> list[int]:
