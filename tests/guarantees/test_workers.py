@@ -6,7 +6,6 @@ On a stub, through a proxy in front of one, and (`make oracle-proxy`) through a 
 from __future__ import annotations
 
 import gc
-import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
@@ -19,10 +18,9 @@ from tests.chaos import workers
 from tests.chaos.orders import lost_by
 from tests.chaos.workers import working
 from tests.fronts import clean
+from tests.guarantees.seeds import every_seed
 from tests.oracle.apache_kafka import ApacheKafka
 
-SEEDS = int(os.environ.get("CHECK_SEEDS", "3"))
-"""Of the correct worker."""
 WITH_RELATION = ("commits_first", "leaves_out")
 """That a record was worked on shows in the other topic alone."""
 
@@ -91,10 +89,7 @@ def verdict_of(front: Any, worker: str, seed: int) -> Verdict:
 
 def test_nothing_is_found_of_a_correct_worker(front: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workers, "PATIENCE", 0.5)
-    for seed in range(SEEDS):
-        verdict = verdict_of(front, "correct", seed)
-        assert verdict.ok, f"seed {seed}: {verdict}"
-        assert verdict.looked_at["records given"] >= 120
+    every_seed(lambda seed: verdict_of(front, "correct", seed))
 
 
 @pytest.mark.parametrize(
