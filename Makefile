@@ -15,9 +15,9 @@ WORKERS ?= 2
 QUICK_WORKERS ?= $(shell expr 3 \* $$(getconf _NPROCESSORS_ONLN))
 # Where bytecode is not kept, each worker and each process that a test starts compiles everything anew, twenty seconds of a core.
 export PYTHONDONTWRITEBYTECODE :=
-NIGHTLY ?= test-long test-attacks oracle test-pipeline soak mutants oracle-proxy chaos-proxy clients-proxy programs-proxy oracle-expiry test-pipeline-s3 test-pipeline-versions binary-python test-binary test-clients-java-binary
+NIGHTLY ?= test-long test-attacks oracle test-pipeline test-pipeline-cluster soak mutants oracle-proxy chaos-proxy clients-proxy programs-proxy oracle-expiry test-pipeline-s3 test-pipeline-versions binary-python test-binary test-clients-java-binary
 
-.PHONY: help run test test-long test-attacks test-all dist site test-site test-clients-java test-clients-java-binary test-docker test-pipeline test-pipeline-s3 test-pipeline-versions bench-pipeline spark-cluster check oracle oracle-proxy oracle-expiry differential conformance mutants soak nightly chaos check-workers chaos-proxy golden messages docs clients programs clients-proxy programs-proxy examples bench bench-clients-java bench-scale bench-proxy pictures binary binary-python binary-starts test-binary clients-code clients-packages test-clients-packages release lock clean
+.PHONY: help run test test-long test-attacks test-all dist site test-site test-clients-java test-clients-java-binary test-docker test-pipeline test-pipeline-cluster test-pipeline-s3 test-pipeline-versions bench-pipeline spark-cluster check oracle oracle-proxy oracle-expiry differential conformance mutants soak nightly chaos check-workers chaos-proxy golden messages docs clients programs clients-proxy programs-proxy examples bench bench-clients-java bench-scale bench-proxy pictures binary binary-python binary-starts test-binary clients-code clients-packages test-clients-packages release lock clean
 
 help:
 	@echo "make run           serve on 127.0.0.1:9092 (ARGS='--port 0 --topic orders:3' adds options)"
@@ -54,6 +54,7 @@ help:
 	@echo "make bench-scale   what connections, groups, partitions and offsets cost at four sizes; writes docs/performance.md"
 	@echo "make bench-proxy   what the proxy costs in front of Apache Kafka"
 	@echo "make test-pipeline the PySpark pipeline's tests (Java 17); make bench-pipeline its figures"
+	@echo "make test-pipeline-cluster the same on a standalone cluster of Spark whose workers and driver are killed"
 	@echo "make test-pipeline-versions some of them on each other release of Spark (SPARKS='4.0 4.1 4.3'), with pandas 2 and 3"
 	@echo "make spark-cluster a standalone cluster of Spark here, until Ctrl-C: a master, and WORKERS=2 of a core and 1 GB"
 	@echo "make test-pipeline-s3 the same on object storage: fetches hadoop-aws with an SDK of 560 MB, once (Maven)"
@@ -155,6 +156,9 @@ test-site: $(SITE)
 
 test-pipeline: $(PIPELINE)
 	$(PYTEST) -m pipeline tests/pipeline $(ARGS)
+
+test-pipeline-cluster: $(PIPELINE)
+	$(PYTEST) -m pipeline_cluster tests/pipeline $(ARGS)
 
 spark-cluster: $(PIPELINE)
 	@$(BIN)/python -m tests.pipeline.spark_cluster --workers $(WORKERS) $(ARGS)

@@ -19,8 +19,8 @@ from typing import Final
 
 ROOT: Final = Path(__file__).parents[2]
 STEPS: Final = (
-    "check", "test-all", "oracle", "test-pipeline", "examples", "dist", "site", "test-site", "test-docker",
-    "binary-python", "test-binary", "clients-packages", "test-clients-packages", "test-clients-java",
+    "check", "test-all", "oracle", "test-pipeline", "test-pipeline-cluster", "examples", "dist", "site", "test-site",
+    "test-docker", "binary-python", "test-binary", "clients-packages", "test-clients-packages", "test-clients-java",
 )  # fmt: skip
 """Make targets. A step needs those before it."""
 

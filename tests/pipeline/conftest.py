@@ -25,7 +25,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "tests/pipeline/" in item.path.as_posix():
             if item.get_closest_marker("soak") is None:
-                item.add_marker(pytest.mark.pipeline)
+                on_cluster = item.path.name.startswith("test_spark_cluster")
+                item.add_marker(pytest.mark.pipeline_cluster if on_cluster else pytest.mark.pipeline)
             for warning in WARNINGS:
                 item.add_marker(pytest.mark.filterwarnings(warning))
 
