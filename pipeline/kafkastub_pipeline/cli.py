@@ -15,6 +15,7 @@ from kafkastub_pipeline import extra
 from kafkastub_pipeline.errors import PipelineError, sentence
 from kafkastub_pipeline.printed import Lines, complain, complain_in_lines, say
 from kafkastub_pipeline.rules import PROFILES
+from kafkastub_pipeline.settings import STORM_GENERATIONS
 from kafkastub_pipeline.values import (
     day,
     day_or_now,
@@ -185,8 +186,8 @@ def _add_thresholds(command: argparse.ArgumentParser) -> None:
         "--storm-generations",
         metavar="N",
         type=several,
-        default=5,
-        help="so many generations of a group within ten minutes are a finding (default 5)",
+        default=STORM_GENERATIONS,
+        help=f"so many generations of a group within ten minutes are a finding (default {STORM_GENERATIONS})",
     )
     command.add_argument(
         "--commit-rate",

@@ -15,6 +15,8 @@ OF_TRANSACTIONS: Final = ("transactions", "held_partitions", "transaction_whatif
 """Tables for which `__transaction_state` is read as a whole."""
 OF_THE_LOG_ALONE: Final = ("offset_events", "group_events", "decode_errors", "offset_current", "group_timeline")
 """Tables of which the cluster, as it is now, knows nothing more."""
+STORM_GENERATIONS: Final = 5
+"""Generations of a group within ten minutes that are a storm, unless `--storm-generations` says otherwise."""
 _NO_SNAPSHOT: Final = (
     "transactions",
     "transaction_whatif",
@@ -67,7 +69,7 @@ class Settings:
     keep_records: bool = False
     stale_after_minutes: int = 10080
     transaction_timeouts_ms: Sequence[int] = ()
-    storm_generations: int = 5
+    storm_generations: int = STORM_GENERATIONS
     commit_rate: float = 100
     session_timeouts_ms: Sequence[int] = ()
     lock_durations_ms: Sequence[int] = ()

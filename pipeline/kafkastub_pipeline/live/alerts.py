@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from kafkastub_pipeline.report.quoting import quoted
+from kafkastub_pipeline.settings import STORM_GENERATIONS
 from kafkastub_pipeline.tables.findings import WITHIN_MS
 
 EXPIRING: Final = "offset_expires"
@@ -15,9 +16,8 @@ UNOWNED: Final = "partition_unowned"
 FLAPPING: Final = "group_flaps"
 SOON_MS: Final = 86_400_000
 """An offset that expires within a day, of a partition with records behind it."""
-FLAPS: Final = 5
 FLAPS_WITHIN_MS: Final = WITHIN_MS
-"""A group that has begun so many generations within ten minutes."""
+"""A group flaps that has begun `STORM_GENERATIONS` within ten minutes."""
 GRACE_MS: Final = 30_000
 """A partition has no owner for a moment in every rebalance."""
 MOST: Final = 1_000
@@ -161,7 +161,9 @@ def flapping(
         if ms >= now_ms - FLAPS_WITHIN_MS:
             counts[group] = counts.get(group, 0) + count
     flaps = [
-        (Subject(FLAPPING, group) not in open_, -count, group) for group, count in counts.items() if count >= FLAPS
+        (Subject(FLAPPING, group) not in open_, -count, group)
+        for group, count in counts.items()
+        if count >= STORM_GENERATIONS
     ]
     return [
         Found(
