@@ -31,7 +31,7 @@ LONG: Final = (
     "launcher/test_end.py", "launcher/test_stubs.py", "process/test_container_health.py",
     "process/test_control_port.py", "process/test_extras.py",
     "proxy/test_chaos.py", "proxy/test_control_token.py", "proxy/test_hidden_records.py",
-    "security/test_tls_clients.py",
+    "registry/test_other_clients.py", "security/test_tls_clients.py",
     "plugin/test_check.py", "plugin/test_explained.py", "guarantees/test_programs.py",
     "guarantees/test_workers.py",
     "cli/test_control_commands.py", "process/test_configuration.py", "process/test_serve.py",
