@@ -23,8 +23,8 @@ type Launcher struct {
 }
 
 const (
-	// startSeconds is more than a launcher takes, on a busy machine too.
-	startSeconds = 60
+	// startSeconds is more than a launcher takes, on a machine with much other work too (docs/launcher.md).
+	startSeconds = 180
 	mostSaid     = 4000
 )
 

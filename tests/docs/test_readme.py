@@ -57,6 +57,14 @@ def test_the_java_of_the_readme_is_that_of_the_guide_which_is_compiled_and_run()
     assert [block for block in blocks if f"```java\n{block}```" not in guide] == []
 
 
+@pytest.mark.parametrize(
+    ("language", "file"), [("go", "examples/go/sent_test.go"), ("ts", "examples/node/sent.test.ts")]
+)
+def test_the_test_of_another_language_is_that_of_the_examples_which_is_run(language: str, file: str):
+    (block,) = re.findall(rf"```{language}\n(.*?)```", TEXTS["README.md"], re.DOTALL)
+    assert block == (ROOT / file).read_text()
+
+
 def test_every_make_target_that_these_pages_name_exists():
     named = {target for text in TEXTS.values() for target in re.findall(r"`?\bmake ([a-z][a-z-]+)`?[ `\n.,;:]", text)}
     known = set(re.findall(r"^([a-z][a-z-]*):", (ROOT / "Makefile").read_text(), re.MULTILINE))

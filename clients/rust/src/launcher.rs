@@ -32,7 +32,7 @@ struct Process {
     _output: BufReader<ChildStdout>,
 }
 
-/// More than a launcher takes, on a machine with much other work too.
+/// More than a launcher takes, on a machine with much other work too (docs/launcher.md).
 const START: Duration = Duration::from_secs(180);
 /// More than a process takes that closes its output before it exits.
 const END: Duration = Duration::from_secs(10);
