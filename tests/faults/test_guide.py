@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -27,7 +28,10 @@ def test_every_program_has_the_name_of_a_file() -> None:
 def test_a_program_runs_as_it_is(tmp_path: Path, name: str, text: str) -> None:
     (tmp_path / name).write_text(text)
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *OF_A_USER, name]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    path = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))  # kafkastub is on it
+    done = subprocess.run(
+        command, cwd=tmp_path, env={**os.environ, "PATH": path}, capture_output=True, text=True, timeout=120
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "1 passed" in done.stdout
 

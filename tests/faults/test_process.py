@@ -1,4 +1,4 @@
-"""`KafkaStub(process=True)`: the same API, and a child that ends with its parent."""
+"""`KafkaStub(process=True)`: the same API, and a child that ends with its parent. A command can be the child."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import select
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
 
 import pytest
 
@@ -15,10 +17,12 @@ from tests.faults.test_on_the_wire import commit, committed
 from tests.rawclient import RawClient
 from tests.waiting import SECONDS
 
+COMMAND: Final = Path(sys.executable).with_name("kafkastub")
 
-@pytest.fixture(scope="module")
-def stub() -> Iterator[KafkaStub]:
-    with KafkaStub(topics={"a": 3, "b": 1}, process=True) as running:
+
+@pytest.fixture(scope="module", params=[True, COMMAND], ids=["python", "command"])
+def stub(request: pytest.FixtureRequest) -> Iterator[KafkaStub]:
+    with KafkaStub(topics={"a": 3, "b": 1}, process=request.param) as running:
         yield running
 
 
@@ -81,21 +85,73 @@ def test_a_closed_stub_says_so() -> None:
         _ = stub.port
 
 
+def test_refusals_of_the_start_are_those_of_a_stub_in_this_process() -> None:
+    with pytest.raises(ConfigError):
+        KafkaStub(config={"offsets.retention.minutes": "soon"}, process=COMMAND)
+    with pytest.raises(TopicError):
+        KafkaStub(topics={"a/b": 1}, process=COMMAND).start()
+
+
+@pytest.mark.parametrize(
+    ("lines", "says"),
+    [
+        ("exit 2", "it answered 'nothing', expected the command of kafkastub 1."),
+        (f"exec {sys.executable} -c 'import os; os.write(0, bytes((0, 0, 0, 15)) + b\"kafkastub 0.9.0\")'",
+         "it answered 'kafkastub 0.9.0', expected the command of kafkastub 1."),
+    ],
+)  # fmt: skip
+def test_a_command_that_is_not_this_kafkastub_is_refused(tmp_path: Path, lines: str, says: str) -> None:
+    script = tmp_path / "kafkastub"
+    script.write_text(f"#!/bin/sh\n{lines}\n")
+    script.chmod(0o755)
+    with pytest.raises(StubError) as refused:
+        KafkaStub(process=script).start()
+    assert str(refused.value).startswith(f"process={str(script)!r} is refused: {says}")
+
+
+def test_a_command_that_is_not_there_is_refused() -> None:
+    with pytest.raises(StubError, match="process='no-such-command' is refused: there is no such program"):
+        KafkaStub(process="no-such-command").start()
+    with pytest.raises(ValueError, match="process='' is refused: expected True, False, or the command"):
+        KafkaStub(process="")
+    with pytest.raises(TypeError, match="process=7 is refused: expected True, False, or the command"):
+        KafkaStub(process=7)  # type: ignore[arg-type]
+
+
+def test_the_command_of_a_child_is_not_for_people() -> None:
+    said = subprocess.run([COMMAND, "child"], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    assert (said.returncode, said.stdout) == (2, "")
+    assert "started by KafkaStub" in said.stderr
+
+
+class Unknown(str):
+    """Of a module that a command does not have."""
+
+
+def test_an_argument_that_a_command_cannot_have_is_an_error_of_that_call() -> None:
+    with KafkaStub(process=COMMAND) as stub:
+        with pytest.raises(StubError, match="an argument cannot be had in the stub's process: No module named 'tests"):
+            stub.create_topic(Unknown("orders"))
+        stub.create_topic("orders")
+
+
 PARENT = """
-import os
+import os, sys
 from kafkastub import KafkaStub
 if __name__ == "__main__":
-    stub = KafkaStub(process=True).start()
+    stub = KafkaStub(process=sys.argv[1] if len(sys.argv) > 1 else True).start()
     print(stub._child.pid, flush=True)
     input()
 """
 
 
-def test_the_child_ends_when_its_parent_is_killed(tmp_path: object) -> None:
-    file = f"{tmp_path}/parent.py"
-    with open(file, "w") as script:  # noqa: PTH123
-        script.write(PARENT)
-    with subprocess.Popen([sys.executable, file], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as parent:
+@pytest.mark.parametrize("command", [[], [COMMAND]], ids=["python", "command"])
+def test_the_child_ends_when_its_parent_is_killed(tmp_path: Path, command: list[Path]) -> None:
+    file = tmp_path / "parent.py"
+    file.write_text(PARENT)
+    with subprocess.Popen(
+        [sys.executable, file, *command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as parent:
         assert parent.stdout is not None
         child = os.pidfd_open(int(parent.stdout.readline()))
         parent.kill()

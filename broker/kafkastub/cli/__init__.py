@@ -35,6 +35,9 @@ COMMANDS = (
 )
 """In the order of the help, each a module of that name here, `_` for `-`; none is loaded for the sake of another."""
 
+HIDDEN = ("child",)
+"""Those that people do not call."""
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; gives the exit status."""
@@ -89,6 +92,6 @@ def _built(only: str | None) -> argparse.ArgumentParser:
     whole = _Parser(prog="kafkastub", description="A Kafka broker stub for integration tests.")
     whole.add_argument("--version", action="version", version=f"kafkastub {__version__}")
     commands = whole.add_subparsers(required=True, metavar="COMMAND")
-    for name in (only,) if only in COMMANDS else COMMANDS:
+    for name in (only,) if only in (*COMMANDS, *HIDDEN) else COMMANDS:
         importlib.import_module(f"kafkastub.cli.{name.replace('-', '_')}").add_to(commands)
     return whole

@@ -3,13 +3,14 @@
 The child runs an ordinary `KafkaStub`. A call goes over a pipe as a path ("clock", "advance") with its arguments. The
 value, or the exception, comes back. Objects that cannot be sent as values, such as a fault or the journal, stay in the
 child, and a `Remote` represents them. The child ends when its parent ends, in whatever way, because the pipe is closed
-then.
+then. Arguments are pickled by themselves: one that the child cannot read is an error of that call alone.
 """
 
 from __future__ import annotations
 
 import contextlib
 import itertools
+import os
 import pickle
 import threading
 import warnings
@@ -17,8 +18,10 @@ from collections.abc import Callable, ItemsView, Iterator, KeysView, ValuesView
 from concurrent.futures import ThreadPoolExecutor
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
+from multiprocessing.reduction import ForkingPickler
 from typing import Any, Final, Protocol, Self
 
+from kafkastub.stub.command import CommandProcess, greeting
 from kafkastub.stub.errors import NOT_RUNNING, RUNNING, StubError
 
 _MOST_CALLS: Final = 16
@@ -127,9 +130,10 @@ class _Method:
 class ChildProcess:
     """The process in which a stub runs, and the pipe to it."""
 
-    def __init__(self, make: Callable[[], Startable]) -> None:
-        """`make` can be pickled. It returns the stub, in the child."""
+    def __init__(self, make: Callable[[], Startable], command: str | None = None) -> None:
+        """`make` can be pickled. It returns the stub, in the child, which `command` runs, or else this Python."""
         self._make = make
+        self._command = command
         self._process: Any = None
         self._pipe: Connection | None = None
         self._sending = threading.Lock()
@@ -146,14 +150,10 @@ class ChildProcess:
         """Start and wait until the stub has started. Raises what its start raises, StubError."""
         if self._process is not None:
             raise StubError(RUNNING)
-        context = get_context("spawn")
-        mine, its = context.Pipe()
-        process = context.Process(target=_serve, args=(its, self._make), name="kafkastub", daemon=True)
-        process.start()
-        its.close()
+        process, mine = self._started()
         try:
             started = mine.recv()
-        except EOFError:
+        except (EOFError, OSError):
             started = StubError(_ENDED)
         if started is not None:
             process.join()
@@ -163,6 +163,19 @@ class ChildProcess:
         self._process, self._pipe = process, mine
         self._reader = threading.Thread(target=self._read, args=(mine,), name="kafkastub-answers", daemon=True)
         self._reader.start()
+
+    def _started(self) -> tuple[Any, Connection]:
+        """The process, and the pipe to it. Raises StubError if the command is not fit for it."""
+        if self._command is not None:
+            command = CommandProcess(self._command)
+            command.give(_bytes(self._make))
+            return command, command.pipe
+        context = get_context("spawn")
+        mine, its = context.Pipe()
+        process = context.Process(target=_serve, args=(its, self._make), name="kafkastub", daemon=True)
+        process.start()
+        its.close()
+        return process, mine
 
     def close(self) -> None:
         """End the process. A second call has no effect."""
@@ -207,7 +220,7 @@ class ChildProcess:
         try:
             with self._sending:
                 given = tuple(map(_there, args)), {key: _there(value) for key, value in (named or {}).items()}
-                pipe.send((asked, number, how, name, *given))
+                pipe.send((asked, number, how, name, _bytes(given)))
             while not came.wait(0.5):
                 if self._reader is None or not self._reader.is_alive():
                     break
@@ -257,8 +270,9 @@ class _Child:
         self._numbers: dict[int, int] = {id(stub): _STUB}
         self._next = itertools.count(1)
 
-    def answer(self, asked: int, number: int, how: str, name: str, args: Any, named: Any) -> None:
+    def answer(self, asked: int, number: int, how: str, name: str, given: bytes) -> None:
         try:
+            args, named = _read(given)
             good, value = True, self._done(number, how, name, args, named)
         except Exception as error:
             good, value = False, _packed(error)
@@ -301,6 +315,19 @@ class _Child:
         return _Reference(number, type(value).__name__)
 
 
+def _bytes(value: object) -> bytes:
+    """A value as it is sent. Raises what pickle raises."""
+    return bytes(ForkingPickler.dumps(value))
+
+
+def _read(content: bytes) -> Any:
+    """What the parent sent. Raises StubError where it is of a module that is not here."""
+    try:
+        return pickle.loads(content)
+    except (AttributeError, ImportError) as error:
+        raise StubError(f"an argument cannot be had in the stub's process: {error}") from None
+
+
 _Packed = tuple[type[BaseException], tuple[Any, ...], dict[str, Any]]
 
 
@@ -315,6 +342,15 @@ def _unpacked(packed: _Packed) -> BaseException:
     error.args = args
     vars(error).update(fields)
     return error
+
+
+def serve_parent() -> None:
+    """Run the stub of the process that has started this one, with a socket as standard input, until that ends."""
+    pipe = Connection(os.dup(0))
+    pipe.send_bytes(greeting())
+    with contextlib.suppress(EOFError, OSError):
+        content = pipe.recv_bytes()
+        _serve(pipe, lambda: _read(content)())
 
 
 def _serve(pipe: Connection, make: Callable[[], Startable]) -> None:

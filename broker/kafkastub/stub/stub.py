@@ -92,12 +92,12 @@ class KafkaStub:
         check: whether guarantees are checked from the start, for `stub.check()` (docs/guarantees.md).
         registry: whether the stub has a schema registry, `stub.registry` (docs/registry.md). It listens on
             `registry_host` and `registry_port`, by default any free port. `control_allowed_hosts` applies to it, too.
-        process: whether the broker runs in a separate process, for tests that keep the interpreter busy
-            (docs/faults.md).
+        process: whether the broker runs in a separate process, for tests that keep the interpreter busy. A string or a
+            path is the command of kafkastub that runs there, for example the packaged one (docs/faults.md).
     """
 
-    def __new__(cls, *args: Any, process: bool = False, **named: Any) -> Self:
-        if process and cls is KafkaStub:
+    def __new__(cls, *args: Any, process: bool | str | os.PathLike[str] = False, **named: Any) -> Self:
+        if process not in (False, None) and cls is KafkaStub:
             return cast("Self", object.__new__(ProcessStub))
         return super().__new__(cls)
 
@@ -116,7 +116,7 @@ class KafkaStub:
         racks: Sequence[str] = (),
         control_port: int | None = None,
         control_host: str = "127.0.0.1",
-        process: bool = False,
+        process: bool | str | os.PathLike[str] = False,
         users: Mapping[str, str] | None = None,
         control_allowed_hosts: Sequence[str] = (),
         chaos: int | str | Sequence[ChaosAct] | None = None,
@@ -663,14 +663,15 @@ _HERE: Final = frozenset({"start", "close", "coordinator_loading", "rolled_back"
 
 
 class ProcessStub(KafkaStub):
-    """The result of `KafkaStub(process=True)`: the stub itself runs in a child process."""
+    """The result of `KafkaStub(process=…)`: the stub itself runs in a child process."""
 
     def __init__(self, *args: Any, **named: Any) -> None:
+        from kafkastub.stub.command import given
         from kafkastub.stub.process import ChildProcess
 
-        named.pop("process", None)
+        command = given(named.pop("process", True))
         super().__init__(*args, **named)  # refuses here what it would refuse there
-        self._child = ChildProcess(partial(KafkaStub, *args, **named))
+        self._child = ChildProcess(partial(KafkaStub, *args, **named), command)
 
     def start(self) -> Self:
         self._child.start()
