@@ -42,7 +42,10 @@ class Model:
         return found & self.records
 
     def left_behind(self) -> set[int]:
-        """Given before, not committed when a tenure began behind it, committed in that one and not given in it."""
+        """Given before, not committed when a tenure began behind it, committed in that one and not given in it.
+
+        Not what an earlier commit was past: it was worked on, whatever was committed since.
+        """
         found: set[int] = set()
         for tenure, asked, committed in self.begun:
             if asked <= committed:
@@ -52,7 +55,8 @@ class Model:
                 if of == tenure and offset > asked:
                     here = {one for by, one, when in self.given if by == tenure and when < turn}
                     earlier = {one for by, one, when in self.given if when < turn and one not in here}
-                    left = set(range(max(committed, before), asked)) & earlier
+                    furthest = max((one for _, one, when in self.commits if when < turn), default=0)
+                    left = set(range(max(committed, before, furthest), asked)) & earlier
                     later = {one for _, one, when in self.given if when > turn}
                     found |= left - later
                     break

@@ -49,8 +49,8 @@ _ALL: Final = (
         "left_behind", "consumers", True,
         "Where a partition gets an owner, the owner begins at what is committed: what was given before and not "
         "committed is given again.",
-        "Not found if the fetches of the new owner cannot be separated from those of the owner before it. Exception: "
-        "the owner before it commits up to there afterwards.",
+        "Not found if the fetches of the new owner cannot be separated from those of the owner before it. Exceptions: "
+        "the owner before it commits up to there afterwards; an earlier commit of a member was past these records.",
         "After a rebalance `seek` to nothing but `committed()`, and drop what was polled before.",
         "Set no offsets of your own in the rebalance callback (`on_assign`, C: `rd_kafka_assign`); drop messages "
         "that you have consumed and not committed.",

@@ -187,6 +187,8 @@ class Consumers:
             overlaps = of.committed_at is not None and of.committed_at.ended > event.at.began
             if overlaps and of.committed is not None and offset < of.committed:
                 continue
+            if of.committed != offset:  # who has set it is not in the history
+                of.furthest = max(offset, 0)
             of.is_known, of.committed, of.committed_at = True, None if offset < 0 else offset, event.at
             of.maybe.clear()
             if of.refused is not None and offset >= of.refused.offset:
@@ -232,6 +234,7 @@ class Consumers:
             offset = max(before, offset)
         else:
             of.maybe.clear()
+        of.furthest = max(of.furthest, offset) if event.member else offset
         of.committed, of.is_known, of.committed_at = offset, True, event.at
         if of.tenure is not None:
             of.tenure.commits += 1
@@ -258,7 +261,8 @@ class Consumers:
             of.behind.remove(one)
             if tenure is None:
                 continue
-            left = left_over([(max(one.start, start), one.end)], tenure.given, tenure.maybe)
+            least = max(one.start, start, of.furthest)
+            left = left_over([(least, one.end)], tenure.given, tenure.maybe) if least < one.end else []
             left = [rest for each in left for rest in of.given.within(*each)]
             if left:
                 given_to = f"had been given to {short(one.before)}" if one.before else "had been given to the group"

@@ -184,8 +184,9 @@ class GroupPartition:
     """A partition as a group has it."""
 
     __slots__ = (
-        "again", "baseline", "behind", "client_ids", "commits", "committed", "committed_at", "given", "is_known",
-        "last_member", "left", "maybe", "maybe_given", "over", "refused", "story", "tenure", "uncommitted_given",
+        "again", "baseline", "behind", "client_ids", "commits", "committed", "committed_at", "furthest", "given",
+        "is_known", "last_member", "left", "maybe", "maybe_given", "over", "refused", "story", "tenure",
+        "uncommitted_given",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -193,6 +194,8 @@ class GroupPartition:
         self.is_known = False
         """Whether that is known: a commit was accepted, or OffsetFetch has told."""
         self.committed_at: At | None = None
+        self.furthest = 0
+        """The highest offset that members have committed, since somebody else set another one."""
         self.maybe: list[int] = []
         """Commits without an answer."""
         self.baseline: int | None = None
