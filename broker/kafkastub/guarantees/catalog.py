@@ -36,34 +36,37 @@ class Guarantee:
 _ALL: Final = (
     Guarantee(
         "skipped", "consumers", True,
-        "A group commits past no record that it was never given.",
+        "A group does not commit past a record that it was never given.",
         "Exceptions: control batches, offsets that compaction emptied, aborted records, records below the log start; a "
         "commit by a client that reads nothing (an administrator moves the group).",
-        "Commit `record.offset() + 1` of what was processed, or call `commitSync()` behind the last `poll()` alone.",
+        "Commit `record.offset() + 1` of the last processed record, or call `commitSync()` only when all records of "
+        "the last `poll()` are processed.",
         "Call `store_offsets` (C: `rd_kafka_offsets_store`) when a message is done, with "
         "`enable.auto.offset.store=false`.",
-        "Use `MarkCommitRecords` and `CommitMarkedOffsets`, not offsets of your own counting.",
+        "Use `MarkCommitRecords` and `CommitMarkedOffsets`; do not compute offsets yourself.",
         "lost write, poll skip",
     ),
     Guarantee(
         "left_behind", "consumers", True,
-        "Where a partition gets an owner, the owner begins at what is committed: what was given before and not "
-        "committed is given again.",
-        "Not found if the fetches of the new owner cannot be separated from those of the owner before it. Exceptions: "
-        "the owner before it commits up to there afterwards; an earlier commit of a member was past these records.",
-        "After a rebalance `seek` to nothing but `committed()`, and drop what was polled before.",
-        "Set no offsets of your own in the rebalance callback (`on_assign`, C: `rd_kafka_assign`); drop messages "
-        "that you have consumed and not committed.",
-        "Use `BlockRebalanceOnPoll`, finish or drop the batch, and `AllowRebalance`; no `SetOffsets` past the commit.",
+        "A new owner of a partition starts at the committed offset, so records that were given before but not "
+        "committed are given again.",
+        "Not found if the fetches of the new owner cannot be separated from those of the previous owner. Exceptions: "
+        "the previous owner commits up to that position afterwards; a member had committed past these records before.",
+        "After a rebalance, `seek` only to `committed()`, and drop records that were polled before.",
+        "Do not set offsets in the rebalance callback (`on_assign`, C: `rd_kafka_assign`); drop messages that you "
+        "have consumed and not committed.",
+        "Use `BlockRebalanceOnPoll`, finish or drop the batch, then call `AllowRebalance`; do not call `SetOffsets` "
+        "with an offset past the commit.",
         "poll skip",
     ),
     Guarantee(
         "commit_went_back", "consumers", True,
-        "The committed offset of a partition goes back only over records that are given again.",
+        "The committed offset of a partition moves back only if the records after it are given again.",
         "Two commits that were under way at the same time on two connections have no order, so they are not compared.",
-        "`commitAsync` overtakes: count in its callback, and retry only what is newest; `commitSync` at the end.",
+        "Calls of `commitAsync` can overtake each other: number them, retry only the newest, and call `commitSync` "
+        "at the end.",
         "Keep one asynchronous commit under way at a time, and commit the highest offset of each partition.",
-        "`CommitOffsets` waits for and cancels the one before; do not build requests by hand.",
+        "`CommitOffsets` cancels the commit before it and waits for it; do not build commit requests yourself.",
         "nonmonotonic poll",
     ),
     Guarantee(
@@ -72,15 +75,15 @@ _ALL: Final = (
         "A broker accepts such a commit, because it checks only the generation. Commits before the new owner's "
         "assignment do not count.",
         "Forget a partition's offsets in `onPartitionsRevoked` and `onPartitionsLost`.",
-        "Take partitions out of your own book of offsets in the rebalance callback.",
+        "Forget a partition's offsets in the rebalance callback.",
         "Drop marked offsets in `OnPartitionsRevoked` and `OnPartitionsLost`.",
     ),
     Guarantee(
         "reset_skipped", "consumers", True,
-        "A reset to the end leaves out no record that was written after the group was first joined, or behind what it "
-        "had been given.",
-        "Records older than the group do not count: that is what latest means. Found only if the checker saw the "
-        "records being written.",
+        "A reset to the end of the log skips no record that was written after the first member joined the group, or "
+        "after the last record that the group was given.",
+        "Records older than the group do not count, because `latest` is meant to skip them. Found only if the "
+        "checker saw the records being written.",
         "`auto.offset.reset=earliest` (Java's default is latest), or commit once before anything is written.",
         "`auto.offset.reset=earliest` (librdkafka's default is largest).",
         "`ConsumeResetOffset(kgo.NewOffset().AtStart())`, which is franz-go's default.",
@@ -88,8 +91,7 @@ _ALL: Final = (
     ),
     Guarantee(
         "redelivered", "consumers", False,
-        "A group is given each record once. Kafka does not promise that, so the checker reports it as a notice, each "
-        "time with the reason.",
+        "A group is given each record once. Kafka does not promise this, so each finding has its reason.",
         "Records that a client fetched and dropped by itself count as given.",
         "Make the work idempotent, commit in `onPartitionsRevoked`, keep `max.poll.records` small.",
         "Make the work idempotent, commit in the rebalance callback.",
@@ -98,24 +100,25 @@ _ALL: Final = (
     ),
     Guarantee(
         "failed_commit_not_repeated", "consumers", False,
-        "A commit that was refused is followed by one that is accepted, or by the records being given again.",
+        "After a refused commit, a later commit is accepted, or the records are given again.",
         "A worker that starts again later may still commit them.",
         "Do not swallow `CommitFailedException` and `RebalanceInProgressException`: poll again, or seek back.",
-        "Look at the error of `commit` (C: `rd_kafka_commit`); `_NO_OFFSET` and `ILLEGAL_GENERATION` are no successes.",
+        "Look at the error of `commit` (C: `rd_kafka_commit`); with `_NO_OFFSET` and `ILLEGAL_GENERATION` nothing "
+        "was committed.",
         "Look at the error of `CommitOffsetsSync`'s callback, partition by partition.",
     ),
     Guarantee(
         "never_commits", "consumers", False,
-        "A group whose members have left has committed something of what it was given.",
-        "A reader that wants all records each time does that on purpose, which the checker cannot know.",
+        "When all members have left a group, it has committed at least some of the records that it was given.",
+        "An application that reads all records at each start never commits on purpose. The checker cannot know this.",
         "`enable.auto.commit=true`, or `commitSync()` before `close()`.",
         "`enable.auto.commit=true`, or `commit` before `close` (C: `rd_kafka_commit`, `rd_kafka_consumer_close`).",
-        "Leave `DisableAutoCommit` out, or `CommitUncommittedOffsets` before `Close`.",
+        "Do not use `DisableAutoCommit`, or call `CommitUncommittedOffsets` before `Close`.",
     ),
     Guarantee(
         "read_aborted", "transactions", True,
-        "A group is given no record of a transaction that is aborted.",
-        "Found only if the checker saw the end of the transaction, or somebody fetched its marker.",
+        "A group is not given records of an aborted transaction.",
+        "Found only if the checker saw the end of the transaction, or a client fetched its marker.",
         "`isolation.level=read_committed` (Java's default is read_uncommitted).",
         "`isolation.level=read_committed`, which is librdkafka's default.",
         "`FetchIsolationLevel(kgo.ReadCommitted())` (franz-go's default is read uncommitted).",
@@ -123,7 +126,7 @@ _ALL: Final = (
     ),
     Guarantee(
         "read_uncommitted", "transactions", False,
-        "A group that reads a topic with transactions reads committed records alone.",
+        "A group that reads a topic with transactions reads only committed records.",
         "Reported only while none of these transactions was aborted; otherwise it is `read_aborted`.",
         "`isolation.level=read_committed`.",
         "`isolation.level=read_committed`.",
@@ -131,8 +134,7 @@ _ALL: Final = (
     ),
     Guarantee(
         "refused_and_given_up", "producers", True,
-        "A record that was refused with an error that can be tried again is written in the end, by this client or "
-        "another one.",
+        "If a record is refused with a retriable error, this client or another one writes it later.",
         "The checker recognises a record by key, value and headers. Records of an aborted transaction do not count.",
         "Look at the callback of `send`, or at its future; leave `retries` and `delivery.timeout.ms` alone.",
         "Look at the error in the delivery report (`on_delivery`): `flush` returns 0 for failed messages, too; "
@@ -142,12 +144,12 @@ _ALL: Final = (
     ),
     Guarantee(
         "sent_twice", "producers", False,
-        "Each batch is written once. Kafka does not promise that without idempotence, so the checker reports it as a "
-        "notice.",
-        "Found only if the answer was lost, the client sent the same batch again, and nobody wrote between the two.",
-        "`enable.idempotence=true`, which is the default; `acks=1` or `retries=0` end it.",
+        "Each batch is written once. Kafka does not promise this without idempotence.",
+        "Found only if the answer was lost, the client sent the same batch again, and no other batch was written in "
+        "between.",
+        "`enable.idempotence=true`, which is the default; `acks=1` or `retries=0` switch it off.",
         "`enable.idempotence=true` (librdkafka's default is false).",
-        "Leave `DisableIdempotentWrite` out.",
+        "Do not use `DisableIdempotentWrite`.",
         "duplicate",
     ),
     Guarantee(
@@ -156,24 +158,24 @@ _ALL: Final = (
         "Found only if the client sends the refused batch again unchanged.",
         "`enable.idempotence=true`, or `max.in.flight.requests.per.connection=1`.",
         "`enable.idempotence=true`, or `max.in.flight=1`.",
-        "Leave `DisableIdempotentWrite` out, or `MaxProduceRequestsInflightPerBroker(1)`.",
+        "Do not use `DisableIdempotentWrite`, or set `MaxProduceRequestsInflightPerBroker(1)`.",
         "G0",
     ),
     Guarantee(
         "weak_acks", "producers", False,
-        "A producer that writes to a replicated topic waits for all in-sync replicas (acks=all). A topic may be meant "
-        "for records that can be lost, so the checker reports it as a notice.",
+        "A producer that writes to a replicated topic waits for all in-sync replicas (acks=all). Otherwise an "
+        "acknowledged record can be lost, which some applications accept.",
         "Reported once for each client and topic, and only if the checker saw how many replicas the topic has.",
         "`acks=all`, which is the default; `enable.idempotence=true` needs it.",
         "`acks=all`, which is the default (also called `request.required.acks`).",
-        "Leave `RequiredAcks` out: all in-sync replicas are the default.",
+        "Do not use `RequiredAcks`: all in-sync replicas are the default.",
         "lost write",
     ),
     Guarantee(
         "fenced_goes_on", "producers", True,
-        "A producer sends no more work after a fencing error (INVALID_PRODUCER_EPOCH, PRODUCER_FENCED).",
+        "After a fencing error (INVALID_PRODUCER_EPOCH, PRODUCER_FENCED), a producer sends no more work.",
         "Requests under way at the time of the error do not count, and neither does an abort.",
-        "`ProducerFencedException` is fatal: close the producer; one `transactional.id` for each instance.",
+        "`ProducerFencedException` is fatal: close the producer. Use one `transactional.id` for each instance.",
         "A fatal error (`rd_kafka_fatal_error`): destroy the producer.",
         "`ProducerFenced`: close the client.",
     ),
@@ -183,11 +185,11 @@ _ALL: Final = (
         "Found only if the checker sees the connection end, so not in a journal on disk.",
         "`abortTransaction()` in the `catch`, before `close()`.",
         "`abort_transaction` before the producer ends (C: `rd_kafka_abort_transaction`, `rd_kafka_destroy`).",
-        "`EndTransaction(ctx, kgo.TryAbort)` in every way out.",
+        "Call `EndTransaction(ctx, kgo.TryAbort)` on every path that leaves the function.",
     ),
     Guarantee(
         "offsets_outside_transaction", "transactions", True,
-        "A group whose offsets are committed in transactions has none committed outside of them.",
+        "If a group's offsets are committed in transactions, none are committed outside of a transaction.",
         "A group that never commits offsets in transactions is found only with `exactly_once`.",
         "`sendOffsetsToTransaction`, `enable.auto.commit=false`, and no `commitSync`; after an abort, `seek` "
         "back to what is committed.",
@@ -197,9 +199,10 @@ _ALL: Final = (
     ),
     Guarantee(
         "at_least_once", "relations", True,
-        "Each record of one topic that a group has committed has one in the other topic with the same key, value or "
-        "whatever the test names.",
-        "Looks at what the topics have when it is asked; records that are gone from the input are not looked for.",
+        "For each record of one topic that a group has committed, the other topic has a record with the same key or "
+        "value, or with the same result of the test's function.",
+        "Compares what the topics contain at the time of the call. Records that were deleted from the input are not "
+        "checked.",
         "`enable.auto.commit=false`; commit after the output is acknowledged: `flush()`, then `commitSync()`.",
         "`enable.auto.commit=false`; commit after the delivery reports: `flush`, then `commit` (C: `rd_kafka_commit`).",
         "`DisableAutoCommit`; commit after `Flush`, or `ProduceSync`.",
@@ -207,8 +210,8 @@ _ALL: Final = (
     ),
     Guarantee(
         "exactly_once", "relations", True,
-        "The same, with exactly one in the output for each of the input, and none besides.",
-        "The output is read as a reader of committed records gets it.",
+        "Like at_least_once, but the other topic has exactly one record for each, and no others.",
+        "Only the committed records of the output are read.",
         "A transactional producer with `sendOffsetsToTransaction`, readers with "
         "`isolation.level=read_committed`; after an abort, `seek` back to what is committed.",
         "A transactional producer with `send_offsets_to_transaction` (C: "
@@ -219,26 +222,25 @@ _ALL: Final = (
     Guarantee(
         "acknowledged_without_being_given", "share groups", True,
         "A member of a share group acknowledges only records that it was given.",
-        "An acknowledgement that is too late is none of these.",
+        "An acknowledgement that comes too late does not count.",
         "`acknowledge` only records of the last `poll`.",
         "Acknowledge only messages of the last batch.",
         "Acknowledge only records of the last poll.",
     ),
     Guarantee(
         "given_up", "share groups", False,
-        "No member rejects a record. Only the application knows whether a rejection is right, so the checker reports "
-        "it as a notice.",
-        "Records that the broker archives because of their delivery count are `archived`.",
+        "No member rejects a record. Only the application knows whether a rejection is right.",
+        "Records that the broker archives because of their delivery count are reported as `archived`.",
         "`AcknowledgeType.RELEASE` where another attempt may help, and a dead letter topic.",
         "Release where another attempt may help.",
         "Release where another attempt may help.",
     ),
     Guarantee(
         "archived", "share groups", True,
-        "A member accepts or rejects each record before its last delivery (`share.delivery.count.limit`, 5 by default) "
-        "ends. Otherwise the broker archives the record, and nobody has decided about it.",
-        "Without a stub the limit is not known: found only if a member is given later records of the partition "
-        "afterwards. Not found while a fetch without an answer may have got the record.",
+        "A member accepts or rejects each record before its last delivery (`share.delivery.count.limit`, 5 by "
+        "default) ends. Otherwise the broker archives the record, although no member has decided about it.",
+        "Without a stub the checker does not know the limit: found only if a member is given later records of the "
+        "partition afterwards. Not found while a fetch whose answer is unknown may have returned the record.",
         "`acknowledge(record, AcknowledgeType.REJECT)` for a record that can never be processed; finish or "
         "`AcknowledgeType.RENEW` before `group.share.record.lock.duration.ms`.",
         "Reject a record that can never be processed; finish before `group.share.record.lock.duration.ms`.",
