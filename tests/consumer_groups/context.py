@@ -153,7 +153,7 @@ class Context:
         now = self.broker_ms, self.timer_ms
         turn = self.took(consumer.heartbeat(request, version, client, "/127.0.0.1", *now, **rest))
         self.pass_time(0)
-        reply: ConsumerGroupHeartbeatResponse = turn.reply
+        reply: ConsumerGroupHeartbeatResponse = turn.reply.response
         return reply
 
     def join(self, member: str, *topics: str, **rest: Any) -> ConsumerGroupHeartbeatResponse:

@@ -297,7 +297,7 @@ def test_state_that_is_not_made_in_time_is_asked_for_again(club: ShareClub):
     def asked(epoch: int, timer_ms: int) -> dict[int, int] | None:
         """The start offsets of what the share coordinator is to be asked for, which it never answers."""
         request = ShareGroupHeartbeatRequest("g", "m", epoch, None, ["t"])
-        found = share.heartbeat(request, "", "", 0, timer_ms).reply.initialization
+        found = share.heartbeat(request, 1, "", "", 0, timer_ms).reply.follow_up
         return None if found is None else dict(*found.start_offsets.values())
 
     assert asked(0, 0) == dict.fromkeys(range(4), -1)

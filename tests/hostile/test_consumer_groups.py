@@ -98,9 +98,9 @@ def test_the_first_heartbeat_brings_its_code_in_part_by_part(monkeypatch: pytest
             monkeypatch.setattr(lazy_imports, "coordinator_of", answered)
             assert beat(client, heartbeat("first")).error_code == ErrorCode.NONE
         monkeypatch.setattr(lazy_imports, "coordinator_of", coordinator_of)
-        assert brought == k68._MODULES
+        assert brought == k68.HEARTBEATS.modules
         assert beat(client, heartbeat("second")).error_code == ErrorCode.NONE
-        assert brought == k68._MODULES
+        assert brought == k68.HEARTBEATS.modules
 
 
 @linux

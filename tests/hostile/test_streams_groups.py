@@ -244,6 +244,6 @@ def test_the_first_heartbeat_brings_in_its_code_part_by_part(monkeypatch: pytest
             monkeypatch.setattr(lazy_imports, "coordinator_of", answered)
             assert beat(client, joining(group="first")).error_code == ErrorCode.NONE
         monkeypatch.setattr(lazy_imports, "coordinator_of", coordinator_of)
-        assert brought == k88._MODULES
+        assert brought == k88.HEARTBEATS.modules
         assert beat(client, joining(group="second")).error_code == ErrorCode.NONE
-        assert brought == k88._MODULES
+        assert brought == k88.HEARTBEATS.modules

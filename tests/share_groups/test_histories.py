@@ -71,10 +71,10 @@ class Histories(RuleBasedStateMachine):
 
     def beat(self, member: str, epoch: int, topics: list[str] | None = None) -> None:
         request = ShareGroupHeartbeatRequest(GROUP, member, epoch, None, topics)
-        self.coordinator.share.check_heartbeat(request)
-        beat = self.took(self.coordinator.share.heartbeat(request, "client", "/127.0.0.1", *self.now)).reply
-        if beat.initialization is not None:
-            self.asked.append(beat.initialization)
+        self.coordinator.share.check_heartbeat(request, 1)
+        beat = self.took(self.coordinator.share.heartbeat(request, 1, "client", "/127.0.0.1", *self.now)).reply
+        if beat.follow_up is not None:
+            self.asked.append(beat.follow_up)
         self.epochs[member] = beat.response.member_epoch
         group = self.group()
         assert group is not None
@@ -105,7 +105,7 @@ class Histories(RuleBasedStateMachine):
     def leave(self, member: str) -> None:
         if self.epochs.pop(member, None) is not None:
             request = ShareGroupHeartbeatRequest(GROUP, member, -1)
-            self.took(self.coordinator.share.heartbeat(request, "client", "/127.0.0.1", *self.now))
+            self.took(self.coordinator.share.heartbeat(request, 1, "client", "/127.0.0.1", *self.now))
 
     # -- what happens around them --------------------------------------------------------------------------------
 

@@ -159,7 +159,7 @@ def test_the_first_heartbeat_brings_its_code_in_part_by_part(monkeypatch: pytest
             monkeypatch.setattr(lazy_imports, "coordinator_of", answered)
             request = ShareGroupHeartbeatRequest("g", "m", 0, None, ["orders"])
             client.exchange(ApiKey.SHARE_GROUP_HEARTBEAT, 1, encode(request, 1))
-        assert brought == k76._MODULES
+        assert brought == k76.HEARTBEATS.modules
 
 
 # -- a data directory ------------------------------------------------------------------------------------------------

@@ -14,7 +14,6 @@ from kafkastub.config import BrokerConfig, Profile
 from kafkastub.coordinator import GroupCoordinator, Turn
 from kafkastub.coordinator.records import Record
 from kafkastub.coordinator.streams.group import StreamsGroup
-from kafkastub.coordinator.streams.heartbeat import Beat
 from kafkastub.coordinator.streams.statuses import Status
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.messages.streams_group_heartbeat_request import StreamsGroupHeartbeatRequest, TaskIds
@@ -90,9 +89,8 @@ class Histories(RuleBasedStateMachine):
         told = {kind: [TaskIds(*one) for one in some.items()] for kind, some in zip(kinds, owned, strict=True)}
         request = StreamsGroupHeartbeatRequest(GROUP, member, epoch, **(told | more))
         streams = self.coordinator.streams
-        streams.check_heartbeat(request)
-        beat: Beat = self.took(streams.heartbeat(request, 1, "client", "/127.0.0.1", *self.now)).reply
-        answer = beat.response
+        streams.check_heartbeat(request, 1)
+        answer = self.took(streams.heartbeat(request, 1, "client", "/127.0.0.1", *self.now)).reply.response
         self.epochs[member] = answer.member_epoch
         if answer.active_tasks is not None:
             kept = (answer.active_tasks, answer.standby_tasks or (), answer.warmup_tasks or ())

@@ -25,25 +25,22 @@ Not done: -
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
 from typing import Final
 
 from kafkastub.handlers.context import RequestContext
+from kafkastub.handlers.group_heartbeats import GroupHeartbeats
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
-from kafkastub.security import Operation
 from kafkastub.state.group_protocols import serves_consumer_protocol
-from kafkastub.state.groups import coordinator_of
-from kafkastub.state.lazy_imports import MODERN, once_imported
 from kafkawire.api import ApiKey
-from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.messages.consumer_group_heartbeat_request import ConsumerGroupHeartbeatRequest
 from kafkawire.messages.consumer_group_heartbeat_response import ConsumerGroupHeartbeatResponse
 
-_MODULES: Final = MODERN + [
-    f"kafkastub.{name}"
-    for name in (
+HEARTBEATS: Final = GroupHeartbeats(
+    "consumer",
+    serves_consumer_protocol,
+    ConsumerGroupHeartbeatResponse,
+    (
         "coordinator.modern.regex.parser",
         "coordinator.modern.expressions",
         "coordinator.consumer.embedded",
@@ -61,47 +58,10 @@ _MODULES: Final = MODERN + [
         "coordinator.modern.assignors.range",
         "coordinator.consumer.state",
         "state.group_overrides",
-    )
-]
+    ),
+)
 
 
-def error_response(
-    request: ConsumerGroupHeartbeatRequest, code: ErrorCode, version: int
-) -> ConsumerGroupHeartbeatResponse:
-    """The code, without a text."""
-    return ConsumerGroupHeartbeatResponse(error_code=code)
-
-
-@handles(ApiKey.CONSUMER_GROUP_HEARTBEAT, 0, 1, error_response=error_response)
+@handles(ApiKey.CONSUMER_GROUP_HEARTBEAT, 0, 1, error_response=HEARTBEATS.error_response)
 def consumer_group_heartbeat(ctx: RequestContext, request: ConsumerGroupHeartbeatRequest) -> Outcome:
-    state, version = ctx.state, ctx.api_version
-    if not serves_consumer_protocol(state):
-        return error_response(request, ErrorCode.UNSUPPORTED_VERSION, version)
-    if not state.coordinator.has_consumer and state.refusal is None:
-        failed = partial(error_response, request, version=version)
-        return once_imported(state, _MODULES, partial(_beat, ctx, request), failed)
-    return _beat(ctx, request)
-
-
-def _beat(ctx: RequestContext, request: ConsumerGroupHeartbeatRequest) -> ConsumerGroupHeartbeatResponse:
-    state, version = ctx.state, ctx.api_version
-    try:
-        state.coordinator.consumer.check_heartbeat(request, version)
-        turn = coordinator_of(state).consumer.heartbeat(
-            request,
-            version,
-            ctx.client_id or "",
-            ctx.client_host,
-            ctx.broker_ms,
-            ctx.timer_ms,
-            may_describe=_may_describe(ctx),
-        )
-    except KafkaError as error:
-        return ConsumerGroupHeartbeatResponse(error_code=error.code, error_message=error.message)
-    reply: ConsumerGroupHeartbeatResponse = state.settle(turn).reply
-    return reply
-
-
-def _may_describe(ctx: RequestContext) -> Callable[[str], bool] | None:
-    """Which topics a regular expression may find; None: all."""
-    return None if ctx.state.authorizer is None else partial(ctx.access.to_topic, Operation.DESCRIBE)
+    return HEARTBEATS.answer(ctx, request)

@@ -26,23 +26,45 @@ Not done: -
 from __future__ import annotations
 
 from contextlib import suppress
-from functools import partial
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from kafkastub.handlers.context import RequestContext
+from kafkastub.handlers.group_heartbeats import GroupHeartbeats
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
 from kafkastub.state.group_protocols import is_share_member_id, serves_share_protocol
-from kafkastub.state.groups import coordinator_of
-from kafkastub.state.lazy_imports import MODERN, once_imported
 from kafkawire.api import ApiKey
-from kafkawire.errors import ErrorCode, KafkaError
+from kafkawire.errors import KafkaError
 from kafkawire.messages.share_group_heartbeat_request import ShareGroupHeartbeatRequest
 from kafkawire.messages.share_group_heartbeat_response import ShareGroupHeartbeatResponse
 
-_MODULES: Final = MODERN + [
-    f"kafkastub.{name}"
-    for name in (
+if TYPE_CHECKING:
+    from kafkastub.coordinator.share.state_partitions import Initialization
+
+
+class _Heartbeats(GroupHeartbeats):
+    def is_possible(self, request: ShareGroupHeartbeatRequest) -> bool:
+        return is_share_member_id(request.member_id)
+
+    def follow_up(
+        self,
+        ctx: RequestContext,
+        request: ShareGroupHeartbeatRequest,
+        answer: ShareGroupHeartbeatResponse,
+        wanted: Initialization,
+    ) -> None:
+        """Ask the share coordinator for the state of partitions."""
+        from kafkastub.state.share_group_persister_calls import go_on
+
+        with suppress(KafkaError):  # it is behind the answer: nobody is told
+            go_on(ctx.state, wanted, ctx.broker_ms, ctx.timer_ms)
+
+
+HEARTBEATS: Final = _Heartbeats(
+    "share",
+    serves_share_protocol,
+    ShareGroupHeartbeatResponse,
+    (
         "coordinator.share.records",
         "coordinator.share.state",
         "coordinator.modern.assignors.simple",
@@ -54,40 +76,10 @@ _MODULES: Final = MODERN + [
         "share_partitions.partition",
         "state.share_partitions.manager",
         "state.share_group_persister_calls",
-    )
-]
+    ),
+)
 
 
-def error_response(request: ShareGroupHeartbeatRequest, code: ErrorCode, version: int) -> ShareGroupHeartbeatResponse:
-    """The code, without a text."""
-    return ShareGroupHeartbeatResponse(error_code=code)
-
-
-@handles(ApiKey.SHARE_GROUP_HEARTBEAT, 1, 1, error_response=error_response)
+@handles(ApiKey.SHARE_GROUP_HEARTBEAT, 1, 1, error_response=HEARTBEATS.error_response)
 def share_group_heartbeat(ctx: RequestContext, request: ShareGroupHeartbeatRequest) -> Outcome:
-    state, version = ctx.state, ctx.api_version
-    if not serves_share_protocol(state):
-        return error_response(request, ErrorCode.UNSUPPORTED_VERSION, version)
-    if not is_share_member_id(request.member_id):
-        return error_response(request, ErrorCode.INVALID_REQUEST, version)
-    if not state.coordinator.has_share and state.refusal is None:
-        failed = partial(error_response, request, version=version)
-        return once_imported(state, _MODULES, partial(_beat, ctx, request), failed)
-    return _beat(ctx, request)
-
-
-def _beat(ctx: RequestContext, request: ShareGroupHeartbeatRequest) -> ShareGroupHeartbeatResponse:
-    state, now = ctx.state, (ctx.broker_ms, ctx.timer_ms)
-    try:
-        state.coordinator.share.check_heartbeat(request)
-        turn = coordinator_of(state).share.heartbeat(request, ctx.client_id or "", ctx.client_host, *now)
-    except KafkaError as error:
-        return ShareGroupHeartbeatResponse(error_code=error.code, error_message=error.message)
-    response: ShareGroupHeartbeatResponse
-    response, initialization = state.settle(turn).reply
-    if initialization is not None:
-        from kafkastub.state.share_group_persister_calls import go_on
-
-        with suppress(KafkaError):  # it is behind the answer: nobody is told
-            go_on(state, initialization, *now)
-    return response
+    return HEARTBEATS.answer(ctx, request)

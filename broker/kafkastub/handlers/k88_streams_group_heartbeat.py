@@ -45,23 +45,61 @@ Not done: a plugin that keeps descriptions of topologies: members are never aske
 
 from __future__ import annotations
 
-from functools import partial
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
+from kafkastub.coordinator.turn import Turn
 from kafkastub.handlers.context import RequestContext
+from kafkastub.handlers.group_heartbeats import GroupHeartbeats
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
 from kafkastub.state.group_protocols import serves_streams_protocol
-from kafkastub.state.groups import coordinator_of
-from kafkastub.state.lazy_imports import MODERN, once_imported
 from kafkawire.api import ApiKey
-from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.messages.streams_group_heartbeat_request import StreamsGroupHeartbeatRequest
 from kafkawire.messages.streams_group_heartbeat_response import StreamsGroupHeartbeatResponse
 
-_MODULES: Final = MODERN + [
-    f"kafkastub.{name}"
-    for name in (
+if TYPE_CHECKING:
+    from kafkastub.coordinator.streams.configured import ConfiguredTopology
+
+
+class _Heartbeats(GroupHeartbeats):
+    def unchanged(
+        self, ctx: RequestContext, request: StreamsGroupHeartbeatRequest
+    ) -> StreamsGroupHeartbeatResponse | None:
+        serving = ctx.state.serving
+        if serving is None or not serving.has_streams:
+            return None
+        answer = serving.streams.repeat_heartbeat(
+            request, ctx.api_version, ctx.client_id or "", ctx.client_host, ctx.timer_ms
+        )
+        if answer is not None:
+            ctx.state.settle(Turn(ctx.broker_ms, ctx.timer_ms))
+        return answer
+
+    def check(self, ctx: RequestContext, request: StreamsGroupHeartbeatRequest) -> None:
+        from kafkastub.state.streams_groups import check_names
+
+        check_names(request, ctx.pace)
+        super().check(ctx, request)
+
+    def follow_up(
+        self,
+        ctx: RequestContext,
+        request: StreamsGroupHeartbeatRequest,
+        answer: StreamsGroupHeartbeatResponse,
+        wanted: ConfiguredTopology,
+    ) -> None:
+        """Create the internal topics that the topology lacks."""
+        from kafkastub.state.streams_groups import create_topics
+
+        if wanted.internal_topics_to_create:
+            create_topics(ctx.state, ctx, request.group_id, wanted, answer.status or (), ctx.broker_ms)
+
+
+HEARTBEATS: Final = _Heartbeats(
+    "streams",
+    serves_streams_protocol,
+    StreamsGroupHeartbeatResponse,
+    (
         "coordinator.streams.records",
         "coordinator.streams.state",
         "coordinator.streams.topology",
@@ -75,50 +113,10 @@ _MODULES: Final = MODERN + [
         "state.internal_topics.streams_codec",
         "state.streams_internal_topics",
         "state.streams_groups",
-    )
-]
+    ),
+)
 
 
-def error_response(
-    request: StreamsGroupHeartbeatRequest, code: ErrorCode, version: int
-) -> StreamsGroupHeartbeatResponse:
-    """The code, without a text."""
-    return StreamsGroupHeartbeatResponse(error_code=code)
-
-
-@handles(ApiKey.STREAMS_GROUP_HEARTBEAT, 0, 1, error_response=error_response)
+@handles(ApiKey.STREAMS_GROUP_HEARTBEAT, 0, 1, error_response=HEARTBEATS.error_response)
 def streams_group_heartbeat(ctx: RequestContext, request: StreamsGroupHeartbeatRequest) -> Outcome:
-    state, version = ctx.state, ctx.api_version
-    if not serves_streams_protocol(state):
-        return error_response(request, ErrorCode.UNSUPPORTED_VERSION, version)
-    if not state.coordinator.has_streams and state.refusal is None:
-        failed = partial(error_response, request, version=version)
-        return once_imported(state, _MODULES, partial(_beat, ctx, request), failed)
-    serving = state.serving
-    if serving is not None and serving.has_streams:
-        turn = serving.streams.heartbeat_again(
-            request, version, ctx.client_id or "", ctx.client_host, ctx.broker_ms, ctx.timer_ms
-        )
-        if turn is not None:
-            again: StreamsGroupHeartbeatResponse = state.settle(turn).reply.response
-            return again
-    return _beat(ctx, request)
-
-
-def _beat(ctx: RequestContext, request: StreamsGroupHeartbeatRequest) -> StreamsGroupHeartbeatResponse:
-    from kafkastub.state.streams_groups import check_names, create_topics
-
-    state = ctx.state
-    try:
-        check_names(request, ctx.pace)
-        state.coordinator.streams.check_heartbeat(request)
-        turn = coordinator_of(state).streams.heartbeat(
-            request, ctx.api_version, ctx.client_id or "", ctx.client_host, ctx.broker_ms, ctx.timer_ms
-        )
-    except KafkaError as error:
-        return StreamsGroupHeartbeatResponse(error_code=error.code, error_message=error.message)
-    beat = state.settle(turn).reply
-    response: StreamsGroupHeartbeatResponse = beat.response
-    if beat.configured is not None and beat.configured.internal_topics_to_create:
-        create_topics(state, ctx, request.group_id, beat.configured, response.status or (), ctx.broker_ms)
-    return response
+    return HEARTBEATS.answer(ctx, request)

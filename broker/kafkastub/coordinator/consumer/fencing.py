@@ -15,8 +15,6 @@ from kafkastub.coordinator.modern.watching import Watching
 from kafkastub.coordinator.records import Record, Tombstone
 from kafkastub.coordinator.turn import Turn
 from kafkawire.errors import KafkaError
-from kafkawire.messages.consumer_group_heartbeat_request import ConsumerGroupHeartbeatRequest
-from kafkawire.messages.consumer_group_heartbeat_response import ConsumerGroupHeartbeatResponse
 
 
 class Fencing(Watching[ConsumerGroup, MemberTimers]):
@@ -32,11 +30,6 @@ class Fencing(Watching[ConsumerGroup, MemberTimers]):
     def __init__(self, context: ConsumerContext) -> None:
         super().__init__(context, MemberTimers)
         self.downgrade: Callable[[ConsumerGroup, Collection[str], Turn], bool] = lambda group, leaving, turn: False
-
-    def leave(self, request: ConsumerGroupHeartbeatRequest, turn: Turn) -> ConsumerGroupHeartbeatResponse:
-        """A heartbeat with epoch -1, or -2: a static member that comes back. Raises errors."""
-        self.let_leave(self.context.existing(request.group_id), request, turn)
-        return ConsumerGroupHeartbeatResponse(member_id=request.member_id, member_epoch=request.member_epoch)
 
     def _left_for_a_while(self, member: ConsumerMember) -> ConsumerMember:
         assigned = {topic_id: dict.fromkeys(some, 0) for topic_id, some in member.assigned.items()}

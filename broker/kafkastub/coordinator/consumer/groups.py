@@ -18,8 +18,7 @@ from kafkastub.coordinator.consumer.heartbeat import Heartbeats
 from kafkastub.coordinator.consumer.held import HeldRevocations
 from kafkastub.coordinator.group import Group
 from kafkastub.coordinator.groups import Groups
-from kafkastub.coordinator.modern.groups import ModernGroups
-from kafkastub.coordinator.modern.membership import LEAVE_GROUP_MEMBER_EPOCH, LEAVE_GROUP_STATIC_MEMBER_EPOCH
+from kafkastub.coordinator.modern.groups import HeartbeatResult, ModernGroups
 from kafkastub.coordinator.modern.settings import ConsumerSettings
 from kafkastub.coordinator.turn import Turn
 from kafkawire.errors import KafkaError
@@ -39,6 +38,7 @@ class ConsumerGroups(ModernGroups[ConsumerGroup, ConsumerSettings]):
     __slots__ = ("_topic_ids", "fencing", "heartbeats")
 
     name = ConsumerGroup.group_type
+    heartbeat_response = ConsumerGroupHeartbeatResponse
     context: ConsumerContext
 
     def __init__(self, groups: Groups, settings: ConsumerSettings, random: Random) -> None:
@@ -54,36 +54,38 @@ class ConsumerGroups(ModernGroups[ConsumerGroup, ConsumerSettings]):
         """Raises INVALID_REQUEST, UNSUPPORTED_ASSIGNOR for what can't be said in any group, with Kafka's message."""
         validation.check(request, version, tuple(self.context.assignors))
 
-    def heartbeat(
+    def _heartbeat(
         self,
         request: ConsumerGroupHeartbeatRequest,
         version: int,
         client_id: str,
         client_host: str,
-        broker_ms: int,
-        timer_ms: int,
-        may_describe: MayDescribe | None = None,
-    ) -> Turn:
-        """ConsumerGroupHeartbeat; the reply is a `ConsumerGroupHeartbeatResponse`.
+        may_describe: MayDescribe | None,
+        turn: Turn,
+    ) -> HeartbeatResult:
+        """A heartbeat of a member that comes or stays. Where somebody else was answered, an error is the answer.
 
         Args:
-            client_host: as Kafka shows it, with its slash: `/127.0.0.1`.
-            may_describe: whether the client may know of a topic, for regular expressions; None where it may of all.
-
-        Raises: KafkaError with Kafka's message; what `check_heartbeat` raises is not looked for again. Where somebody
-            else was answered before, the error is the reply.
+            may_describe: for regular expressions.
         """
-        turn = Turn(broker_ms, timer_ms)
-        if request.member_epoch in (LEAVE_GROUP_MEMBER_EPOCH, LEAVE_GROUP_STATIC_MEMBER_EPOCH):
-            turn.reply = self.fencing.leave(request, turn)
-        else:
-            try:
-                turn.reply = self.heartbeats.beat(request, client_id, client_host, may_describe, turn)
-            except KafkaError as error:
-                if not turn.completions:
-                    raise
-                turn.reply = ConsumerGroupHeartbeatResponse(error_code=error.code, error_message=error.message)
-        return turn
+        try:
+            return HeartbeatResult(self.heartbeats.beat(request, client_id, client_host, may_describe, turn))
+        except KafkaError as error:
+            if not turn.completions:
+                raise
+            return HeartbeatResult(ConsumerGroupHeartbeatResponse(error_code=error.code, error_message=error.message))
+
+    def repeat_heartbeat(
+        self, request: ConsumerGroupHeartbeatRequest, version: int, client_id: str, client_host: str, timer_ms: int
+    ) -> ConsumerSettings | None:
+        return self.heartbeats.repeat(request, client_id, client_host, timer_ms)
+
+    def answer_basis(
+        self, request: ConsumerGroupHeartbeatRequest, answer: ConsumerGroupHeartbeatResponse
+    ) -> ConsumerSettings | None:
+        if answer.assignment is not None or request.topic_partitions is not None:
+            return None
+        return self.context.of(request.group_id)
 
     def _described(self, group: ConsumerGroup) -> DescribedGroup:
         return described(group, self.context.default_assignor, self.context.image)

@@ -46,7 +46,7 @@ class Heartbeats:
         turn: Turn,
     ) -> ConsumerGroupHeartbeatResponse:
         """One heartbeat. Raises what speaks against it; then nothing has happened, but see `Conversions.upgrade`."""
-        settings = self.beat_again(request, client_id, client_host, turn.timer_ms)
+        settings = self.repeat(request, client_id, client_host, turn.timer_ms)
         if settings is not None:
             return _answer(request.member_id, request.member_epoch, settings)
         records = list[Record]()
@@ -58,13 +58,10 @@ class Heartbeats:
                 group.end(turn.broker_ms)
             raise
 
-    def beat_again(
+    def repeat(
         self, request: ConsumerGroupHeartbeatRequest, client_id: str, client_host: str, timer_ms: int
     ) -> ConsumerSettings | None:
-        """One that says nothing new: the session counts anew. Gives what the group goes by, on which the answer hangs.
-
-        None, and nothing has happened, for every other one.
-        """
+        """See `ModernGroups.repeat_heartbeat`: gives what the group goes by."""
         group = self.context.find(request.group_id)
         if group is None or not _says_nothing_new(group, request, client_id, client_host):
             return None

@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, ClassVar, Generic
+from collections.abc import Callable, Iterable
+from typing import Any, ClassVar, Generic, NamedTuple
 
 from kafkastub.config import BrokerConfig
 from kafkastub.coordinator.group import Group
 from kafkastub.coordinator.modern.context import Modern, ModernContext, Settings
+from kafkastub.coordinator.modern.membership import LEAVE_GROUP_MEMBER_EPOCH, LEAVE_GROUP_STATIC_MEMBER_EPOCH
 from kafkastub.coordinator.modern.watching import Sessions
 from kafkastub.coordinator.turn import Turn
+
+
+class HeartbeatResult(NamedTuple):
+    """What comes of a heartbeat.
+
+    Attributes:
+        response: the answer, a message of the type's API.
+        follow_up: what the broker is to do once the answer is on its way, as the type has it; None for nothing.
+    """
+
+    response: Any
+    follow_up: Any = None
 
 
 class ModernGroups(Generic[Modern, Settings]):
@@ -22,6 +35,10 @@ class ModernGroups(Generic[Modern, Settings]):
     __slots__ = ("context", "sessions")
 
     name: ClassVar[str]
+    heartbeat_response: ClassVar[type[Any]]
+    """The message that answers a heartbeat."""
+    leaving_epochs: ClassVar[tuple[int, ...]] = (LEAVE_GROUP_MEMBER_EPOCH, LEAVE_GROUP_STATIC_MEMBER_EPOCH)
+    """The epochs of a heartbeat by which a member leaves."""
 
     def __init__(self, context: ModernContext[Modern, Settings], sessions: Sessions[Modern, Any]) -> None:
         self.context = context
@@ -57,6 +74,69 @@ class ModernGroups(Generic[Modern, Settings]):
     def _described(self, group: Modern) -> Any:
         """One group of the type. May raise errors."""
         raise NotImplementedError
+
+    # -- heartbeats ----------------------------------------------------------------------------------------------
+
+    def check_heartbeat(self, request: Any, version: int) -> None:
+        """Raises for what can't be said in any group, with Kafka's message."""
+        raise NotImplementedError
+
+    def heartbeat(
+        self,
+        request: Any,
+        version: int,
+        client_id: str,
+        client_host: str,
+        broker_ms: int,
+        timer_ms: int,
+        may_describe: Callable[[str], bool] | None = None,
+    ) -> Turn:
+        """A heartbeat of a member; the reply is a `HeartbeatResult`.
+
+        What `check_heartbeat` raises is not looked for again.
+
+        Args:
+            client_host: as Kafka shows it, with its slash: `/127.0.0.1`.
+            may_describe: whether the client may know of a topic; None where it may of all.
+
+        Raises: KafkaError with Kafka's message.
+        """
+        turn = Turn(broker_ms, timer_ms)
+        if request.member_epoch in self.leaving_epochs:
+            self.sessions.leave(request, turn)
+            left = self.heartbeat_response(member_id=request.member_id, member_epoch=request.member_epoch)
+            turn.reply = HeartbeatResult(left)
+        else:
+            turn.reply = self._heartbeat(request, version, client_id, client_host, may_describe, turn)
+        return turn
+
+    def _heartbeat(
+        self,
+        request: Any,
+        version: int,
+        client_id: str,
+        client_host: str,
+        may_describe: Callable[[str], bool] | None,
+        turn: Turn,
+    ) -> HeartbeatResult:
+        """A heartbeat of a member that comes or stays. Raises what speaks against it; then nothing has happened."""
+        raise NotImplementedError
+
+    def repeat_heartbeat(
+        self, request: Any, version: int, client_id: str, client_host: str, timer_ms: int
+    ) -> object | None:
+        """A heartbeat that says nothing new, after one that was answered with that all is well: the session counts
+        anew. Gives the `answer_basis`; None, and nothing has happened, for every other one.
+        """
+        return None
+
+    def answer_basis(self, request: Any, answer: Any) -> object | None:
+        """What the answer depends on beside its request: as long as that is the same object, so is the answer to the
+        same request. None where the answer tells more than that all is well.
+        """
+        return None
+
+    # -- topics --------------------------------------------------------------------------------------------------
 
     def metadata_changed(self, names: Iterable[str]) -> None:
         """Topics were created, grown or deleted: groups that need them look again at their next heartbeat.

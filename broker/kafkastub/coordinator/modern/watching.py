@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 from kafkastub.coordinator.modern.context import ModernContext
 from kafkastub.coordinator.modern.group import ModernGroup, Timers
@@ -16,19 +16,6 @@ from kafkastub.deadlines import Deadline
 
 Group = TypeVar("Group", bound=ModernGroup[Any, Any, Any])
 Reconciling = TypeVar("Reconciling", bound=ReconcilingGroup[Any, Any, Any])
-
-
-class Leaving(Protocol):
-    """What a heartbeat says by which a member leaves."""
-
-    @property
-    def member_id(self) -> str: ...
-
-    @property
-    def member_epoch(self) -> int: ...
-
-    @property
-    def instance_id(self) -> str | None: ...
 
 
 class Sessions(Generic[Group, Timers]):
@@ -48,6 +35,14 @@ class Sessions(Generic[Group, Timers]):
     def fence_one(self, group: Group, member: Any, turn: Turn) -> None:
         """Take a member out; the group's epoch is raised. Raises what speaks against it."""
         raise NotImplementedError
+
+    def leave(self, request: Any, turn: Turn) -> None:
+        """A heartbeat by which a member leaves. Raises GROUP_ID_NOT_FOUND, and what speaks against it."""
+        self.let_leave(self.context.existing(request.group_id), request, turn)
+
+    def let_leave(self, group: Group, request: Any, turn: Turn) -> None:
+        """A member says that it leaves for good. Raises UNKNOWN_MEMBER_ID, and what speaks against it."""
+        self.fence_one(group, group.member(request.member_id), turn)
 
     def timers(self, group: Group, member_id: str) -> Timers:
         """A member's deadlines, armed or not."""
@@ -92,10 +87,10 @@ class Watching(Sessions[Reconciling, Timers]):
 
     # -- members that leave --------------------------------------------------------------------------------------
 
-    def let_leave(self, group: Reconciling, request: Leaving, turn: Turn) -> None:
-        """A member says that it leaves: for good, or as a static member that comes back. Raises errors."""
+    def let_leave(self, group: Reconciling, request: Any, turn: Turn) -> None:
+        """The same, or that it leaves as a static member that comes back."""
         if request.instance_id is None:
-            self.fence_one(group, group.member(request.member_id), turn)
+            super().let_leave(group, request, turn)
             return
         member = group.known_static_member(request.instance_id, request.member_id)
         if request.member_epoch == LEAVE_GROUP_STATIC_MEMBER_EPOCH:

@@ -6,10 +6,10 @@ Kafka: GroupMetadataManager (shareGroupHeartbeat, …Leave, …Describe, initial
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 
 from kafkastub.coordinator.groups import Groups
-from kafkastub.coordinator.modern.groups import ModernGroups
+from kafkastub.coordinator.modern.groups import HeartbeatResult, ModernGroups
 from kafkastub.coordinator.modern.membership import LEAVE_GROUP_MEMBER_EPOCH
 from kafkastub.coordinator.modern.settings import ShareGroupSettings
 from kafkastub.coordinator.share import offsets, state_partitions
@@ -23,6 +23,7 @@ from kafkawire.messages.alter_share_group_offsets_request import AlterShareGroup
 from kafkawire.messages.delete_share_group_offsets_request import DeleteShareGroupOffsetsRequest
 from kafkawire.messages.share_group_describe_response import DescribedGroup
 from kafkawire.messages.share_group_heartbeat_request import ShareGroupHeartbeatRequest
+from kafkawire.messages.share_group_heartbeat_response import ShareGroupHeartbeatResponse
 
 
 class ShareGroups(ModernGroups[ShareGroup, ShareGroupSettings]):
@@ -35,6 +36,8 @@ class ShareGroups(ModernGroups[ShareGroup, ShareGroupSettings]):
     __slots__ = ("heartbeats",)
 
     name = ShareGroup.group_type
+    heartbeat_response = ShareGroupHeartbeatResponse
+    leaving_epochs = (LEAVE_GROUP_MEMBER_EPOCH,)
     context: ShareContext
 
     def __init__(self, groups: Groups, settings: ShareGroupSettings) -> None:
@@ -44,26 +47,30 @@ class ShareGroups(ModernGroups[ShareGroup, ShareGroupSettings]):
 
     # -- requests ------------------------------------------------------------------------------------------------
 
-    def check_heartbeat(self, request: ShareGroupHeartbeatRequest) -> None:
+    def check_heartbeat(self, request: ShareGroupHeartbeatRequest, version: int) -> None:
         """Raises INVALID_REQUEST for what can't be said in any group, with Kafka's message."""
         check(request)
 
-    def heartbeat(
-        self, request: ShareGroupHeartbeatRequest, client_id: str, client_host: str, broker_ms: int, timer_ms: int
-    ) -> Turn:
-        """ShareGroupHeartbeat; the reply is a `Beat`. Raises KafkaError with Kafka's message.
+    def _heartbeat(
+        self,
+        request: ShareGroupHeartbeatRequest,
+        version: int,
+        client_id: str,
+        client_host: str,
+        may_describe: Callable[[str], bool] | None,
+        turn: Turn,
+    ) -> HeartbeatResult:
+        return self.heartbeats.beat(request, client_id, client_host, turn)
 
-        What `check_heartbeat` raises is not looked for again.
+    def repeat_heartbeat(
+        self, request: ShareGroupHeartbeatRequest, version: int, client_id: str, client_host: str, timer_ms: int
+    ) -> ShareGroupSettings | None:
+        return self.heartbeats.repeat(request, client_id, client_host, timer_ms)
 
-        Args:
-            client_host: as Kafka shows it, with its slash: `/127.0.0.1`.
-        """
-        turn = Turn(broker_ms, timer_ms)
-        if request.member_epoch == LEAVE_GROUP_MEMBER_EPOCH:
-            turn.reply = self.heartbeats.leave(request, turn)
-        else:
-            turn.reply = self.heartbeats.beat(request, client_id, client_host, turn)
-        return turn
+    def answer_basis(
+        self, request: ShareGroupHeartbeatRequest, answer: ShareGroupHeartbeatResponse
+    ) -> ShareGroupSettings | None:
+        return None if answer.assignment is not None else self.context.of(request.group_id)
 
     def _described(self, group: ShareGroup) -> DescribedGroup:
         return described(group, self.context.assignor.name, self.context.image)

@@ -6,10 +6,10 @@ Kafka: GroupMetadataManager.shareGroupHeartbeat, shareGroupLeave, shareGroupFenc
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import NamedTuple
 
 from kafkastub.coordinator.modern.assignment import Assignment
 from kafkastub.coordinator.modern.assignors.errors import AssignorError, not_computed
+from kafkastub.coordinator.modern.groups import HeartbeatResult
 from kafkastub.coordinator.modern.membership import check_epoch, check_room, subscription, updated
 from kafkastub.coordinator.modern.partition_sets import known_order, topics_in_order
 from kafkastub.coordinator.modern.records import Partitions
@@ -35,17 +35,6 @@ from kafkawire.messages.share_group_heartbeat_response import (
 )
 
 
-class Beat(NamedTuple):
-    """What comes of a heartbeat.
-
-    Attributes:
-        initialization: what the share coordinator is to be asked for, once the answer is on its way; None for nothing.
-    """
-
-    response: ShareGroupHeartbeatResponse
-    initialization: Initialization | None
-
-
 class Heartbeats(Sessions[ShareGroup, MemberTimers]):
     """Answers heartbeats, and watches over sessions."""
 
@@ -55,12 +44,17 @@ class Heartbeats(Sessions[ShareGroup, MemberTimers]):
     def __init__(self, context: ShareContext) -> None:
         super().__init__(context, MemberTimers)
 
-    def beat(self, request: ShareGroupHeartbeatRequest, client_id: str, client_host: str, turn: Turn) -> Beat:
-        """One heartbeat of a member that comes or stays. Raises what speaks against it; then nothing has happened."""
+    def beat(
+        self, request: ShareGroupHeartbeatRequest, client_id: str, client_host: str, turn: Turn
+    ) -> HeartbeatResult:
+        """One heartbeat of a member that comes or stays. Raises what speaks against it; then nothing has happened.
+
+        Its follow-up is an `Initialization`, where the share coordinator is to be asked for one.
+        """
         context, member_id, epoch = self.context, request.member_id, request.member_epoch
-        settings = self.beat_again(request, client_id, client_host, turn.timer_ms)
+        settings = self.repeat(request, client_id, client_host, turn.timer_ms)
         if settings is not None:
-            return Beat(_answer(member_id, epoch, settings), None)
+            return HeartbeatResult(_answer(member_id, epoch, settings))
         records: list[Record] = []
         create = epoch == 0
         group = context.known_or_new(request.group_id, create, records)
@@ -94,15 +88,12 @@ class Heartbeats(Sessions[ShareGroup, MemberTimers]):
         answer = _answer(member_id, after.member_epoch, self.alive(group, member_id, turn.timer_ms))
         if create or request.subscribed_topic_names is not None or member.assigned != after.assigned:
             answer.assignment = _told(after.assigned)
-        return Beat(answer, initialization)
+        return HeartbeatResult(answer, initialization)
 
-    def beat_again(
+    def repeat(
         self, request: ShareGroupHeartbeatRequest, client_id: str, client_host: str, timer_ms: int
     ) -> ShareGroupSettings | None:
-        """One that says nothing new: the session counts anew. Gives what the group goes by, on which the answer hangs.
-
-        None, and nothing has happened, for every other one.
-        """
+        """See `ModernGroups.repeat_heartbeat`: gives what the group goes by."""
         group = self.context.find(request.group_id)
         if group is None or not _says_nothing_new(group, request, client_id, client_host):
             return None
@@ -171,13 +162,6 @@ class Heartbeats(Sessions[ShareGroup, MemberTimers]):
         return state_partitions.initialization(group, epoch, wanted)
 
     # -- leaving -------------------------------------------------------------------------------------------------
-
-    def leave(self, request: ShareGroupHeartbeatRequest, turn: Turn) -> Beat:
-        """A heartbeat with epoch -1. Raises GROUP_ID_NOT_FOUND, UNKNOWN_MEMBER_ID."""
-        group = self.context.existing(request.group_id)
-        self.fence_one(group, group.member(request.member_id), turn)
-        answer = ShareGroupHeartbeatResponse(member_id=request.member_id, member_epoch=request.member_epoch)
-        return Beat(answer, None)
 
     def fence_one(self, group: ShareGroup, member: ShareMember, turn: Turn) -> None:
         """Take a member out; the group's epoch is raised."""

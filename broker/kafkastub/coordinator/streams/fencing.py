@@ -13,7 +13,6 @@ from kafkastub.coordinator.streams.member import StreamsMember
 from kafkastub.coordinator.streams.tasks import EMPTY_WITH_EPOCHS
 from kafkastub.coordinator.turn import Turn
 from kafkawire.messages.streams_group_heartbeat_request import StreamsGroupHeartbeatRequest
-from kafkawire.messages.streams_group_heartbeat_response import StreamsGroupHeartbeatResponse
 
 
 class Fencing(Watching[StreamsGroup, MemberTimers]):
@@ -24,16 +23,11 @@ class Fencing(Watching[StreamsGroup, MemberTimers]):
     def __init__(self, context: StreamsContext) -> None:
         super().__init__(context, MemberTimers)
 
-    def leave(self, request: StreamsGroupHeartbeatRequest, turn: Turn) -> StreamsGroupHeartbeatResponse:
-        """A heartbeat with epoch -1, or -2: a static member that comes back. Raises errors.
-
-        Whoever asks for the shutdown of the application has asked for it, whatever comes of the rest.
-        """
-        group = self.context.existing(request.group_id)
+    def let_leave(self, group: StreamsGroup, request: StreamsGroupHeartbeatRequest, turn: Turn) -> None:
+        """The same. Whoever asks for the shutdown of the application has asked for it, whatever comes of the rest."""
         if request.shutdown_application:
             group.soft.ask_for_shutdown(request.member_id)
-        self.let_leave(group, request, turn)
-        return StreamsGroupHeartbeatResponse(member_id=request.member_id, member_epoch=request.member_epoch)
+        super().let_leave(group, request, turn)
 
     def _left_for_a_while(self, member: StreamsMember) -> StreamsMember:
         assigned, epoch = member.assigned.with_epochs_of_zero(), LEAVE_GROUP_STATIC_MEMBER_EPOCH

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import NamedTuple
 
+from kafkastub.coordinator.modern.groups import HeartbeatResult
 from kafkastub.coordinator.records import Record
 from kafkastub.coordinator.streams import joining, responses
 from kafkastub.coordinator.streams.assigning import Assigning
@@ -31,17 +31,6 @@ from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.messages.streams_group_heartbeat_request import StreamsGroupHeartbeatRequest
 from kafkawire.messages.streams_group_heartbeat_response import Status as ToldStatus
 from kafkawire.messages.streams_group_heartbeat_response import StreamsGroupHeartbeatResponse
-
-
-class Beat(NamedTuple):
-    """What comes of a heartbeat.
-
-    Attributes:
-        configured: the topology, whose missing topics the broker is to make once the answer is on its way.
-    """
-
-    response: StreamsGroupHeartbeatResponse
-    configured: ConfiguredTopology | None = None
 
 
 class Update(IntEnum):
@@ -103,8 +92,11 @@ class Heartbeats:
 
     def beat(
         self, request: StreamsGroupHeartbeatRequest, version: int, client_id: str, client_host: str, turn: Turn
-    ) -> Beat:
-        """One heartbeat. Raises what speaks against it; then no record is written."""
+    ) -> HeartbeatResult:
+        """One heartbeat. Raises what speaks against it; then no record is written.
+
+        Its follow-up is the `ConfiguredTopology`, whose missing topics are to be made.
+        """
         beat = _Heartbeat(request, version, turn)
         self._find(beat)
         try:
@@ -124,7 +116,7 @@ class Heartbeats:
             raise
         if not beat.records:
             remember(self.context, beat.group, after, response, version)
-        return Beat(response, beat.configured)
+        return HeartbeatResult(response, beat.configured)
 
     # -- who it is -----------------------------------------------------------------------------------------------
 

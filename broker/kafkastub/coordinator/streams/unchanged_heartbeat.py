@@ -11,7 +11,6 @@ from kafkastub.coordinator.streams.context import StreamsContext
 from kafkastub.coordinator.streams.group import StreamsGroup
 from kafkastub.coordinator.streams.member import StreamsMember
 from kafkastub.coordinator.streams.soft_state import LastAnswer
-from kafkastub.coordinator.turn import Turn
 from kafkawire.messages.streams_group_heartbeat_request import StreamsGroupHeartbeatRequest
 from kafkawire.messages.streams_group_heartbeat_response import StreamsGroupHeartbeatResponse
 
@@ -61,7 +60,7 @@ def unchanged_answer(
     version: int,
     client_id: str,
     client_host: str,
-    turn: Turn,
+    timer_ms: int,
 ) -> StreamsGroupHeartbeatResponse | None:
     """The same answer, and the member's session counts anew; None, and nothing has happened, where steps are needed."""
     group = context.groups.groups.get(request.group_id)
@@ -93,7 +92,7 @@ def unchanged_answer(
     ):
         return None
     timers.session_timeout_ms = settings.session_timeout_ms
-    context.groups.deadlines.arm(timers.session, turn.timer_ms + settings.session_timeout_ms)
+    context.groups.deadlines.arm(timers.session, timer_ms + settings.session_timeout_ms)
     return response
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from kafkastub.coordinator import GroupCoordinator
 from kafkastub.handlers.context import ConnectionInfo
 from kafkastub.layers.fast_paths.contract import IsClear, always_clear
 from kafkastub.state.broker_state import BrokerState
@@ -25,7 +24,8 @@ _MOST: Final = 10_000
 class _Known(NamedTuple):
     request: Message
     answer: bytes
-    hangs_on: object
+    basis: object
+    """See `ModernGroups.answer_basis`."""
     finalized: Mapping[str, int]
     """Features, without which there is no such protocol."""
 
@@ -33,11 +33,12 @@ class _Known(NamedTuple):
 class Heartbeats:
     """A fast path that learns (`contract.Memory`): of one group type."""
 
-    __slots__ = ("_is_clear", "_known", "_state", "_version")
+    __slots__ = ("_group_type", "_is_clear", "_known", "_state", "_version")
     token: Final = None
     """What is put off is never kept."""
 
-    def __init__(self, state: BrokerState, version: int, is_clear: IsClear = always_clear) -> None:
+    def __init__(self, group_type: str, state: BrokerState, version: int, is_clear: IsClear = always_clear) -> None:
+        self._group_type = group_type
         self._state = state
         self._version = version
         self._is_clear = is_clear
@@ -62,8 +63,11 @@ class Heartbeats:
             or state.offsets_topic.watched
         ):
             return None
-        again = self._again(serving, known.request, info, broker_ms, timer_ms)
-        return known.answer if again is known.hangs_on else None
+        groups = serving.modern.get(self._group_type)
+        if groups is None:
+            return None
+        basis = groups.repeat_heartbeat(known.request, self._version, info.client_id, info.client_host, timer_ms)
+        return known.answer if basis is known.basis else None
 
     def keep(self, info: ConnectionInfo, raw: bytes, request: Any, answer: Any, token: object, body: Parts) -> None:
         """The careful way has answered. What it answers to the same bytes once more, and that alone, is remembered."""
@@ -75,74 +79,9 @@ class Heartbeats:
             return
         if serving is None or not self._is_clear(request):
             return
-        hangs_on = self._hangs_on(serving, request, answer)
-        if hangs_on is None:
+        basis = serving.modern[self._group_type].answer_basis(request, answer)
+        if basis is None:
             return
         if len(self._known) >= _MOST:
             self._known.clear()
-        self._known[raw] = _Known(request, b"".join(body), hangs_on, state.features.finalized)
-
-    def _again(
-        self, serving: GroupCoordinator, request: Any, info: ConnectionInfo, broker_ms: int, timer_ms: int
-    ) -> object:
-        """What the answer hangs on beside the request, the same object as long as that is the same; and the member's
-        session counts anew. None, and nothing has happened, where the heartbeat is for the handler.
-        """
-        raise NotImplementedError
-
-    def _hangs_on(self, serving: GroupCoordinator, request: Any, answer: Any) -> object:
-        """As `_again` gives it; None where the answer tells more than that all is well."""
-        raise NotImplementedError
-
-
-class ConsumerHeartbeats(Heartbeats):
-    """ConsumerGroupHeartbeat."""
-
-    __slots__ = ()
-
-    def _again(
-        self, serving: GroupCoordinator, request: Any, info: ConnectionInfo, broker_ms: int, timer_ms: int
-    ) -> object:
-        if not serving.has_consumer:
-            return None
-        return serving.consumer.heartbeats.beat_again(request, info.client_id, info.client_host, timer_ms)
-
-    def _hangs_on(self, serving: GroupCoordinator, request: Any, answer: Any) -> object:
-        if answer.assignment is not None or request.topic_partitions is not None:
-            return None
-        return serving.consumer.context.of(request.group_id)
-
-
-class ShareHeartbeats(Heartbeats):
-    """ShareGroupHeartbeat."""
-
-    __slots__ = ()
-
-    def _again(
-        self, serving: GroupCoordinator, request: Any, info: ConnectionInfo, broker_ms: int, timer_ms: int
-    ) -> object:
-        if not serving.has_share:
-            return None
-        return serving.share.heartbeats.beat_again(request, info.client_id, info.client_host, timer_ms)
-
-    def _hangs_on(self, serving: GroupCoordinator, request: Any, answer: Any) -> object:
-        return None if answer.assignment is not None else serving.share.context.of(request.group_id)
-
-
-class StreamsHeartbeats(Heartbeats):
-    """StreamsGroupHeartbeat."""
-
-    __slots__ = ()
-
-    def _again(
-        self, serving: GroupCoordinator, request: Any, info: ConnectionInfo, broker_ms: int, timer_ms: int
-    ) -> object:
-        if not serving.has_streams:
-            return None
-        turn = serving.streams.heartbeat_again(
-            request, self._version, info.client_id, info.client_host, broker_ms, timer_ms
-        )
-        return None if turn is None else turn.reply.response
-
-    def _hangs_on(self, serving: GroupCoordinator, request: Any, answer: Any) -> object:
-        return answer
+        self._known[raw] = _Known(request, b"".join(body), basis, state.features.finalized)

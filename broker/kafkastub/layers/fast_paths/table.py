@@ -7,6 +7,7 @@ are loaded with the first request of one, as all that share groups need.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Final
 
 from kafkastub.layers.fast_paths import (
@@ -36,6 +37,10 @@ def _share_acknowledge(state: BrokerState, version: int, is_clear: IsClear) -> F
     return share_acknowledge.fast_path(state, version, is_clear)
 
 
+def _heartbeats(group_type: str) -> FastPathOf:
+    return FastPathOf(partial(heartbeats.Heartbeats, group_type), alike=True, learns=True)
+
+
 FAST_PATHS: Final[Mapping[ApiKey, FastPathOf]] = {
     ApiKey.PRODUCE: FastPathOf(produce.fast_path, alike=True),
     ApiKey.LIST_OFFSETS: FastPathOf(list_offsets.fast_path, learns=True),
@@ -45,9 +50,9 @@ FAST_PATHS: Final[Mapping[ApiKey, FastPathOf]] = {
     ApiKey.API_VERSIONS: FastPathOf(api_versions.fast_path, learns=True),
     ApiKey.ADD_PARTITIONS_TO_TXN: FastPathOf(add_partitions_to_txn.fast_path, alike=True),
     ApiKey.END_TXN: FastPathOf(end_txn.fast_path, alike=True),
-    ApiKey.CONSUMER_GROUP_HEARTBEAT: FastPathOf(heartbeats.ConsumerHeartbeats, alike=True, learns=True),
-    ApiKey.SHARE_GROUP_HEARTBEAT: FastPathOf(heartbeats.ShareHeartbeats, alike=True, learns=True),
-    ApiKey.STREAMS_GROUP_HEARTBEAT: FastPathOf(heartbeats.StreamsHeartbeats, alike=True, learns=True),
+    ApiKey.CONSUMER_GROUP_HEARTBEAT: _heartbeats("consumer"),
+    ApiKey.SHARE_GROUP_HEARTBEAT: _heartbeats("share"),
+    ApiKey.STREAMS_GROUP_HEARTBEAT: _heartbeats("streams"),
     ApiKey.DESCRIBE_CLUSTER: FastPathOf(about_the_cluster.describe_cluster, learns=True),
     ApiKey.SHARE_FETCH: FastPathOf(_share_fetch, alike=True),
     ApiKey.SHARE_ACKNOWLEDGE: FastPathOf(_share_acknowledge, alike=True),
