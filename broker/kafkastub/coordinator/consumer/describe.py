@@ -9,7 +9,7 @@ from kafkastub.coordinator.cluster import ClusterImage
 from kafkastub.coordinator.consumer.assignment_response import merged
 from kafkastub.coordinator.consumer.group import ConsumerGroup
 from kafkastub.coordinator.consumer.member import ConsumerMember
-from kafkastub.coordinator.modern.describe import named, names_in_order
+from kafkastub.coordinator.modern.describe import group_fields, member_fields, named, names_in_order
 from kafkastub.coordinator.modern.partition_sets import known_order
 from kafkawire.messages.consumer_group_describe_response import Assignment, DescribedGroup, Member, TopicPartitions
 
@@ -20,11 +20,7 @@ CONSUMER_MEMBER: Final = 1
 def described(group: ConsumerGroup, default_assignor: str, image: ClusterImage) -> DescribedGroup:
     """The group; topics that are gone are left out of its assignments."""
     return DescribedGroup(
-        group_id=group.group_id,
-        group_state=group.state_name,
-        group_epoch=group.epoch,
-        assignment_epoch=group.target_epoch,
-        assignor_name=group.preferred_assignor() or default_assignor,
+        **group_fields(group, group.preferred_assignor() or default_assignor),
         members=[_member(group, member, image) for member in group.in_order()],
     )
 
@@ -32,12 +28,8 @@ def described(group: ConsumerGroup, default_assignor: str, image: ClusterImage) 
 def _member(group: ConsumerGroup, member: ConsumerMember, image: ClusterImage) -> Member:
     target = {topic_id: known_order(some) for topic_id, some in group.target_of(member.member_id).items()}
     return Member(
-        member_id=member.member_id,
+        **member_fields(member),
         instance_id=member.instance_id,
-        rack_id=member.rack_id,
-        member_epoch=member.member_epoch,
-        client_id=member.client_id,
-        client_host=member.client_host,
         subscribed_topic_names=names_in_order(member.subscribed_topic_names),
         subscribed_topic_regex=member.subscribed_topic_regex,
         assignment=_assignment(merged(member.assigned, member.pending_revocation), image),

@@ -13,15 +13,14 @@ from kafkastub.coordinator.consumer.group import ConsumerGroup
 from kafkastub.coordinator.consumer.member import ConsumerMember
 from kafkastub.coordinator.consumer.reconciliation import OwnedPartitions, Reconciliation
 from kafkastub.coordinator.consumer.records import ConsumerGroupPartitionMetadata
-from kafkastub.coordinator.consumer.targets import TopicIds, compute
 from kafkastub.coordinator.group import Group
 from kafkastub.coordinator.modern.assignment import NO_ASSIGNMENT, Assignment
-from kafkastub.coordinator.modern.assignors.errors import AssignorError, not_computed
 from kafkastub.coordinator.modern.membership import (
     check_epoch,
     check_room,
     within,
 )
+from kafkastub.coordinator.modern.targets import TopicIds, compute
 from kafkastub.coordinator.records import Record, Tombstone
 from kafkastub.coordinator.turn import Turn
 
@@ -134,10 +133,11 @@ class Steps:
             return group.target_epoch, NO_ASSIGNMENT if before is None else group.target_of(before)
         preferred = group.preferred_assignor_after(member, updated)
         assignor = context.assignors.get(preferred or "") or context.assignors[context.default_assignor]
-        try:
-            return epoch, compute(group, epoch, updated, homogeneous, assignor, context.image, records, turn.broker_ms)
-        except AssignorError as error:
-            raise not_computed(epoch, error) from error
+        image = context.image
+        topic_ids = TopicIds(image, group.subscriptions.resolved)
+        return epoch, compute(
+            group, epoch, updated, homogeneous, assignor.assign, topic_ids, image, records, turn.broker_ms
+        )
 
     def reconciled(
         self,

@@ -8,7 +8,9 @@
     group        members, epochs, target; the records made true       states, subscriptions, who may commit
     reconciling  static members, who has all of the target            (consumer and streams groups alone)
     context      the configuration, finding, making and writing       its assignor
-    groups       coming to life, looking at topics again, ending      its requests
+    describe     the fields that every description has                its own fields
+    targets      what members are to have, of topics they subscribe   (streams groups have tasks: `streams.targets`)
+    groups       heartbeats, coming to life, topics that change       its requests
     membership   what members are asked that come, stay or go
     watching     members that leave, their deadlines                  how they are taken out, in `fencing`
 

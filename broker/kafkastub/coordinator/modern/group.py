@@ -139,6 +139,14 @@ class ModernGroup(Generic[Member, Target, Timers]):
         target: Target = self.target.get(member_id, self.nothing)
         return target
 
+    def replaced_by(self, updated: Member) -> str | None:
+        """The member whose place it takes, which goes out of the group; None for none."""
+        return None
+
+    def target_with(self, updated: Member, replaced: str | None) -> Mapping[str, Target]:
+        """The target, where a member has that of the one whose place it takes."""
+        return self.target
+
     def may_compute(self, interval_ms: int, timer_ms: int) -> bool:
         """Whether it is time for a new target. Kafka: canComputeNextTargetAssignment.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kafkastub.coordinator.cluster import ClusterImage
-from kafkastub.coordinator.modern.describe import named, names_in_order
+from kafkastub.coordinator.modern.describe import group_fields, member_fields, named, names_in_order
 from kafkastub.coordinator.modern.partition_sets import known_order
 from kafkastub.coordinator.share.group import ShareGroup
 from kafkastub.coordinator.share.member import ShareMember
@@ -13,23 +13,14 @@ from kafkawire.messages.share_group_describe_response import Assignment, Describ
 def described(group: ShareGroup, assignor: str, image: ClusterImage) -> DescribedGroup:
     """The group; topics that are gone are left out of its assignments."""
     return DescribedGroup(
-        group_id=group.group_id,
-        group_state=group.state_name,
-        group_epoch=group.epoch,
-        assignment_epoch=group.target_epoch,
-        assignor_name=assignor,
-        members=[_member(member, image) for member in group.in_order()],
+        **group_fields(group, assignor), members=[_member(member, image) for member in group.in_order()]
     )
 
 
 def _member(member: ShareMember, image: ClusterImage) -> Member:
     assigned = {topic_id: known_order(some) for topic_id, some in member.assigned.items()}
     return Member(
-        member_id=member.member_id,
-        rack_id=member.rack_id,
-        member_epoch=member.member_epoch,
-        client_id=member.client_id,
-        client_host=member.client_host,
+        **member_fields(member),
         subscribed_topic_names=names_in_order(member.subscribed_topic_names),
         assignment=Assignment([TopicPartitions(*one) for one in named(assigned, image)]),
     )

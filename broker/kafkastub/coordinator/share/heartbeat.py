@@ -5,15 +5,18 @@ Kafka: GroupMetadataManager.shareGroupHeartbeat, shareGroupLeave, shareGroupFenc
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from dataclasses import replace
+from functools import partial
 
+from kafkastub.coordinator.cluster import ClusterImage
 from kafkastub.coordinator.modern.assignment import Assignment
-from kafkastub.coordinator.modern.assignors.errors import AssignorError, not_computed
 from kafkastub.coordinator.modern.groups import HeartbeatResult
 from kafkastub.coordinator.modern.membership import check_epoch, check_room, subscription, updated
 from kafkastub.coordinator.modern.partition_sets import known_order, topics_in_order
 from kafkastub.coordinator.modern.records import Partitions
 from kafkastub.coordinator.modern.settings import ShareGroupSettings
+from kafkastub.coordinator.modern.targets import TopicIds, compute
 from kafkastub.coordinator.modern.timers import MemberTimers
 from kafkastub.coordinator.modern.watching import Sessions
 from kafkastub.coordinator.records import Record
@@ -23,7 +26,6 @@ from kafkastub.coordinator.share.group import ShareGroup
 from kafkastub.coordinator.share.member import ShareMember
 from kafkastub.coordinator.share.records import ShareGroupMetadata
 from kafkastub.coordinator.share.state_partitions import Initialization
-from kafkastub.coordinator.share.targets import compute, subscribed_part
 from kafkastub.coordinator.turn import Turn
 from kafkawire.messages.share_group_heartbeat_request import ShareGroupHeartbeatRequest
 from kafkawire.messages.share_group_heartbeat_response import (
@@ -115,10 +117,14 @@ class Heartbeats(Sessions[ShareGroup, MemberTimers]):
         """
         if group.target_epoch >= epoch or not self.context.may_compute(group, turn):
             return group.target_epoch, group.target_of(updated.member_id)
-        try:
-            return epoch, compute(self.context, group, epoch, updated, homogeneous, records, turn.broker_ms)
-        except AssignorError as error:
-            raise not_computed(epoch, error) from error
+        image, metadata = self.context.image, group.partition_metadata
+        assignable: Mapping[bytes, Collection[int]] = (
+            {} if metadata is None else {topic_id: topic.partitions for topic_id, topic in metadata.initialized.items()}
+        )
+        assign = partial(self.context.assignor.assign, assignable=assignable)
+        return epoch, compute(
+            group, epoch, updated, homogeneous, assign, TopicIds(image), image, records, turn.broker_ms
+        )
 
     def _reconciled(
         self,
@@ -137,12 +143,12 @@ class Heartbeats(Sessions[ShareGroup, MemberTimers]):
             after = replace(
                 updated,
                 state=0,
-                assigned=subscribed_part(target, names, image),
+                assigned=_subscribed_part(target, names, image),
                 member_epoch=target_epoch,
                 previous_member_epoch=updated.member_epoch,
             )
         elif changed:
-            after = replace(updated, assigned=subscribed_part(target, names, image))
+            after = replace(updated, assigned=_subscribed_part(target, names, image))
         else:
             return updated
         if after == updated:
@@ -203,6 +209,14 @@ def _updated(member: ShareMember, request: ShareGroupHeartbeatRequest, client_id
     known = member.subscribed_topic_names if names is None else frozenset(names)
     after: ShareMember = updated(member, request, client_id, client_host, ("rack_id",), subscribed_topic_names=known)
     return after
+
+
+def _subscribed_part(target: Assignment, names: frozenset[str], image: ClusterImage) -> Partitions:
+    """What of its target a member is told: topics to which it subscribes. Kafka: filterAssignedPartitions."""
+    topic_ids = {image.topic_id(name) for name in names}
+    if all(topic_id in topic_ids for topic_id in target):
+        return target
+    return {topic_id: partitions for topic_id, partitions in target.items() if topic_id in topic_ids}
 
 
 def _told(assigned: Partitions) -> ToldAssignment:

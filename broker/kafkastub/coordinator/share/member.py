@@ -30,6 +30,7 @@ class ShareMember(ModernMember):
     assigned: Partitions = field(default_factory=lambda: NOTHING)
 
     subscribed_topic_regex: ClassVar[None] = None
+    instance_id: ClassVar[None] = None
 
 
 def _read(assigned: Partitions) -> Partitions:

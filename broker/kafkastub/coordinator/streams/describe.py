@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kafkastub.coordinator.modern.describe import group_fields, member_fields
 from kafkastub.coordinator.streams.described_topology import topology_described
 from kafkastub.coordinator.streams.group import StreamsGroup
 from kafkastub.coordinator.streams.member import StreamsMember
@@ -25,11 +26,7 @@ def described(group: StreamsGroup, assignor: str) -> DescribedGroup:
     if group.topology is None:
         raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)
     return DescribedGroup(
-        group_id=group.group_id,
-        group_state=group.state_name,
-        group_epoch=group.epoch,
-        assignment_epoch=group.target_epoch,
-        assignor_name=assignor,
+        **group_fields(group, assignor),
         topology=topology_described(group.topology, group.soft.shown),
         members=[_member(group, member) for member in group.in_order()],
     )
@@ -38,12 +35,8 @@ def described(group: StreamsGroup, assignor: str) -> DescribedGroup:
 def _member(group: StreamsGroup, member: StreamsMember) -> Member:
     endpoint, said = member.user_endpoint, group.soft.offsets_of(member.member_id)
     return Member(
-        member_id=member.member_id,
-        member_epoch=member.member_epoch,
+        **member_fields(member),
         instance_id=member.instance_id,
-        rack_id=member.rack_id,
-        client_id=member.client_id,
-        client_host=member.client_host,
         topology_epoch=member.topology_epoch,
         process_id=member.process_id,
         user_endpoint=None if endpoint is None else Endpoint(endpoint.host, endpoint.port),

@@ -1,43 +1,60 @@
-"""The target assignment of a group: when there is a new one, and what it is. Kafka: TargetAssignmentBuilder."""
+"""The target assignment of a group whose members subscribe to topics: consumer groups and share groups.
+
+Kafka: TargetAssignmentBuilder.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Callable, Mapping, Set
+from types import MappingProxyType
+from typing import Any, Final, Protocol
 
 from kafkastub.coordinator.cluster import ClusterImage
-from kafkastub.coordinator.consumer.group import ConsumerGroup
-from kafkastub.coordinator.consumer.member import ConsumerMember
-from kafkastub.coordinator.consumer.records import ConsumerGroupRegularExpression
-from kafkastub.coordinator.modern.assignment import NO_ASSIGNMENT, Assignment, Assignor, GroupSpec, MemberSubscription
+from kafkastub.coordinator.modern.assignment import NO_ASSIGNMENT, Assignment, GroupSpec, MemberSubscription
+from kafkastub.coordinator.modern.assignors.errors import AssignorError, not_computed
+from kafkastub.coordinator.modern.group import ModernGroup
 from kafkastub.coordinator.modern.subscribed import Describer, topic_ids_of
 from kafkastub.coordinator.records import Record
 from kafkawire.java_order import string_map_order
 
+_NONE: Final[Mapping[str, Any]] = MappingProxyType({})
+
+
+class Resolved(Protocol):
+    """What a regular expression has matched."""
+
+    @property
+    def topics(self) -> tuple[str, ...]: ...
+
 
 class TopicIds:
-    """What members subscribe to, as ids of the topics that exist, in the order in which Kafka goes through them."""
+    """What members subscribe to, as ids of the topics that exist, in the order in which Kafka goes through them.
 
-    __slots__ = ("_image", "_known", "_resolved")
+    Args:
+        resolved: by regular expression.
+    """
 
-    def __init__(self, image: ClusterImage, resolved: Mapping[str, ConsumerGroupRegularExpression]) -> None:
+    __slots__ = ("_by_subscription", "_image", "_resolved")
+
+    def __init__(self, image: ClusterImage, resolved: Mapping[str, Resolved] = _NONE) -> None:
         self._image = image
         self._resolved = resolved
-        self._known: dict[tuple[frozenset[str], str], Set[bytes]] = {}
+        self._by_subscription: dict[tuple[frozenset[str], str], Set[bytes]] = {}
 
-    def subscribes(self, member: ConsumerMember) -> bool:
+    def subscribes(self, member: Any) -> bool:
         """Whether it subscribes to anything, be it to topics that do not exist."""
         matched = self._resolved.get(member.subscribed_topic_regex or "")
         return bool(member.subscribed_topic_names) or (matched is not None and bool(matched.topics))
 
-    def of(self, member: ConsumerMember) -> Set[bytes]:
+    def of(self, member: Any) -> Set[bytes]:
         """The topics by id."""
         key = member.subscribed_topic_names, member.subscribed_topic_regex or ""
-        known = self._known.get(key)
-        if known is None:
-            known = self._known[key] = dict.fromkeys(self._in_order(member)).keys()
-        return known
+        found = self._by_subscription.get(key)
+        if found is None:
+            found = self._by_subscription[key] = dict.fromkeys(self._in_order(member)).keys()
+        return found
 
-    def _in_order(self, member: ConsumerMember) -> list[bytes]:
+    def _in_order(self, member: Any) -> list[bytes]:
         matched = self._resolved.get(member.subscribed_topic_regex or "")
         names, topics = member.subscribed_topic_names, () if matched is None else matched.topics
         parts = [topic_ids_of(names, self._image)]
@@ -47,11 +64,12 @@ class TopicIds:
 
 
 def compute(
-    group: ConsumerGroup,
+    group: ModernGroup[Any, Assignment, Any],
     epoch: int,
-    updated: ConsumerMember,
+    updated: Any,
     homogeneous: bool,
-    assignor: Assignor,
+    assign: Callable[[GroupSpec, Describer], Mapping[str, Assignment]],
+    topic_ids: TopicIds,
     image: ClusterImage,
     records: list[Record],
     broker_ms: int,
@@ -61,17 +79,21 @@ def compute(
     Args:
         updated: the member whose heartbeat it is, as it is now.
         homogeneous: all members subscribe to the same.
+        assign: the assignor.
 
-    Raises what the assignor raises.
+    Raises UNKNOWN_SERVER_ERROR where the assignor fails.
     """
     members, replaced = {**group.members, updated.member_id: updated}, group.replaced_by(updated)
-    before, topic_ids = group.target_with(updated, replaced), TopicIds(image, group.subscriptions.resolved)
+    before = group.target_with(updated, replaced)
     if replaced is not None:
         del members[replaced]
     specs: dict[str, MemberSubscription] = {}
     for member_id in string_map_order(members):
         member, assigned = members[member_id], before.get(member_id, NO_ASSIGNMENT)
         specs[member_id] = MemberSubscription(member.rack_id, member.instance_id, topic_ids.of(member), assigned)
-    target = assignor.assign(GroupSpec(specs, homogeneous), Describer(image))
+    try:
+        target = assign(GroupSpec(specs, homogeneous), Describer(image))
+    except AssignorError as error:
+        raise not_computed(epoch, error) from error
     records += group.target_records(epoch, target, before, specs, broker_ms)
     return target.get(updated.member_id, NO_ASSIGNMENT)
