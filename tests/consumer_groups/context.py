@@ -79,7 +79,7 @@ class Context:
         self.coordinator = GroupCoordinator(config, config.profile, Random(1))
         self.topics = self.coordinator.image = Topics()
         self.configs: dict[str, GroupConfig] = {}
-        self.coordinator.own_configs = lambda group_type, group_id: self.configs.get(group_id)
+        self.coordinator.own_configs = lambda group_type, group_id, kind: self.configs.get(group_id)
         self.timer_ms = 1_000
         self.broker_ms = START_MS
         self.records: list[Record] = []

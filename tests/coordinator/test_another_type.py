@@ -6,10 +6,10 @@ Nothing of the coordinator knows its name. It is found by that as the others are
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 from random import Random
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import pytest
 
@@ -18,9 +18,10 @@ from kafkastub.coordinator import GroupCoordinator
 from kafkastub.coordinator.group import GroupDescription, PartitionCheck
 from kafkastub.coordinator.groups import Groups
 from kafkastub.coordinator.modern.assignment import NO_ASSIGNMENT, Assignment
+from kafkastub.coordinator.modern.codec import GroupCodec, form
 from kafkastub.coordinator.modern.context import ModernContext
 from kafkastub.coordinator.modern.group import ModernGroup
-from kafkastub.coordinator.modern.groups import ModernGroups
+from kafkastub.coordinator.modern.groups import HeartbeatResult, ModernGroups
 from kafkastub.coordinator.modern.member import MemberForms, ModernMember
 from kafkastub.coordinator.modern.membership import check_room
 from kafkastub.coordinator.modern.records import (
@@ -31,13 +32,15 @@ from kafkastub.coordinator.modern.records import (
     TargetEpoch,
     TargetOfMember,
 )
-from kafkastub.coordinator.modern.settings import ModernSettings
+from kafkastub.coordinator.modern.settings import GroupConfig, ModernSettings
 from kafkastub.coordinator.modern.timers import MemberTimers
 from kafkastub.coordinator.modern.watching import Sessions
 from kafkastub.coordinator.records import GroupMetadata, Record, TypedRecord
 from kafkastub.coordinator.turn import Turn
 from kafkastub.coordinator.typed_state import PARTS, ModernGroupState
+from kafkastub.state.internal_topics.offsets_codec import OffsetsCodec
 from kafkawire.errors import ErrorCode, KafkaError
+from kafkawire.offsets_topic import RecordType, decode_record
 
 NAME: Final = "relay"
 NOW: Final = (1_700_000_000_000, 1_000)
@@ -94,6 +97,8 @@ class RelayState(ModernGroupState):
 
 
 STATE: Final = RelayState
+CODEC: Final = GroupCodec(form(RecordType.SHARE_GROUP_METADATA, RelayMetadata))
+"""Kafka has no schemas of such records: one of another type is as good."""
 
 
 # -- members and groups ------------------------------------------------------------------------------------------------
@@ -153,18 +158,33 @@ class RelayContext(ModernContext[RelayGroup, ModernSettings]):
     __slots__ = ()
 
 
+class Beat(NamedTuple):
+    group_id: str
+    member_id: str
+    member_epoch: int
+    names: tuple[str, ...] | None
+
+
 class RelayGroups(ModernGroups[RelayGroup, ModernSettings]):
-    __slots__ = ()
+    __slots__ = ("forgotten",)
 
     name = NAME
+    heartbeat_response = RelayMember
 
-    def beat(self, group_id: str, member_id: str, epoch: int, names: tuple[str, ...] | None, turn: Turn) -> RelayMember:
-        """A heartbeat of a member that comes (epoch 0), stays, or leaves (-1)."""
+    def __init__(self, context: RelayContext, sessions: RelaySessions) -> None:
+        super().__init__(context, sessions)
+        self.forgotten: list[str] = []
+
+    def topics_deleted(self, names: Iterable[str], turn: Turn) -> None:
+        self.forgotten += names
+
+    def _heartbeat(
+        self, request: Beat, version: int, client_id: str, client_host: str, may_describe: Any, turn: Turn
+    ) -> HeartbeatResult:
+        """A member comes (epoch 0), or stays."""
         context, records = self.context, list[Record]()
+        group_id, member_id, epoch, names = request
         group = context.known_or_new(group_id, epoch == 0, records)
-        if epoch == -1:
-            self.sessions.fence_one(group, group.member(member_id), turn)
-            return RelayMember(member_id, -1)
         check_room(group, context.of(group_id).max_size, has_place=member_id in group.members)
         member = group.known_or_new(member_id) if epoch == 0 else group.member(member_id)
         updated = member if names is None else replace(member, names=names)
@@ -178,7 +198,7 @@ class RelayGroups(ModernGroups[RelayGroup, ModernSettings]):
             records.append(FORMS.assignment_record(group_id, updated))
         group.metadata_stale = False
         context.write(group, records, turn)
-        return updated
+        return HeartbeatResult(updated)
 
     def _all_of(self, names: Collection[str]) -> Assignment:
         image, ids = self.context.image, {name: self.context.image.topic_id(name) for name in names}
@@ -229,14 +249,16 @@ def new_coordinator() -> GroupCoordinator:
 @pytest.fixture
 def coordinator(monkeypatch: pytest.MonkeyPatch) -> GroupCoordinator:
     """In whose package there is the type."""
-    for name in (f"kafkastub.coordinator.{NAME}", f"kafkastub.coordinator.{NAME}.state"):
+    for name in (f"kafkastub.coordinator.{NAME}{module}" for module in ("", ".state", ".codec")):
         monkeypatch.setitem(sys.modules, name, sys.modules[__name__])
     return new_coordinator()
 
 
 def beat(coordinator: GroupCoordinator, member_id: str, epoch: int, *names: str) -> RelayMember:
     relay: RelayGroups = coordinator.modern[NAME]
-    return relay.beat("g", member_id, epoch, names or None, Turn(*NOW))
+    beat = Beat("g", member_id, epoch, names or None)
+    member: RelayMember = relay.heartbeat(beat, 0, "client", "/127.0.0.1", *NOW).reply.response
+    return member
 
 
 def looks(coordinator: GroupCoordinator) -> tuple[Any, ...]:
@@ -261,6 +283,12 @@ def test_its_groups_come_to_life_out_of_their_records(coordinator: GroupCoordina
     assert looks(other) == looks(coordinator)
 
 
+def test_its_records_are_written_by_its_codec(coordinator: GroupCoordinator):
+    key, value = OffsetsCodec(3).encode(RelayMetadata("g", 7, 11))
+    assert (key, value) == CODEC.encode(RelayMetadata("g", 7, 11))
+    assert CODEC.decode(decode_record(key, value)).epoch == 7  # type: ignore[attr-defined]
+
+
 def test_its_groups_look_again_where_topics_have_changed(coordinator: GroupCoordinator):
     before = beat(coordinator, "m", 0, "a")
     assert isinstance(coordinator.image, Topics)
@@ -270,6 +298,19 @@ def test_its_groups_look_again_where_topics_have_changed(coordinator: GroupCoord
     assert after.member_epoch == before.member_epoch + 1
     assert after.assigned == {b"a" * 16: frozenset({0, 1, 2})}
     assert coordinator.modern[NAME].rebalances == 2
+
+
+def test_it_goes_by_what_a_group_says_itself_as_the_type_has_it(coordinator: GroupCoordinator):
+    seen = []
+    coordinator.own_configs = lambda group_type, group_id, kind: seen.append((group_type, group_id, kind))
+    assert coordinator.modern[NAME].context.of("g").max_size == 2
+    assert seen == [(NAME, "g", GroupConfig)]
+
+
+def test_it_hears_of_topics_that_are_deleted(coordinator: GroupCoordinator):
+    beat(coordinator, "m", 0, "a")
+    coordinator.on_topics_deleted(["a"], NOW[0])
+    assert coordinator.modern[NAME].forgotten == ["a"]
 
 
 def test_its_groups_are_full_end_with_their_sessions_and_are_deleted(coordinator: GroupCoordinator):
@@ -293,7 +334,7 @@ def test_its_groups_are_not_those_of_another_type(coordinator: GroupCoordinator)
     with pytest.raises(KafkaError, match="Group g is not a consumer group"):
         coordinator.consumer.context.existing("g")
     with pytest.raises(KafkaError, match="Relay group h not found"):
-        coordinator.modern[NAME].beat("h", "m", 3, None, Turn(*NOW))
+        coordinator.modern[NAME].heartbeat(Beat("h", "m", 3, None), 0, "client", "/127.0.0.1", *NOW)
 
 
 def test_an_empty_classic_group_makes_room_for_one_of_its(coordinator: GroupCoordinator):

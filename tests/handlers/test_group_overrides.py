@@ -7,7 +7,8 @@ import random
 import pytest
 
 from kafkastub.config import BrokerConfig, Profile
-from kafkastub.coordinator.modern.settings import GroupConfig, StreamsGroupConfig
+from kafkastub.coordinator.modern.settings import GroupConfig
+from kafkastub.coordinator.streams.settings import StreamsGroupConfig
 from kafkastub.metadata import Cluster, Node
 from kafkastub.state.group_overrides import GroupOverrides
 from kafkastub.state.topics_image import TopicsImage
@@ -20,17 +21,17 @@ def cluster() -> Cluster:
 
 
 def test_a_group_without_configuration_has_none(cluster: Cluster):
-    assert GroupOverrides(BrokerConfig({}, Profile.named("kafka")), cluster).of("consumer", "g") is None
+    assert GroupOverrides(BrokerConfig({}, Profile.named("kafka")), cluster).of("consumer", "g", GroupConfig) is None
 
 
 def test_overrides_are_typed_and_followed_as_they_change(cluster: Cluster):
     overrides = GroupOverrides(BrokerConfig({}, Profile.named("kafka")), cluster)
     cluster.group_configs["g"] = {"consumer.session.timeout.ms": "46000", "consumer.assignor.offload.enable": "FALSE"}
-    assert overrides.of("consumer", "g") == GroupConfig(46_000, None, None, assignor_offload=False)
+    assert overrides.of("consumer", "g", GroupConfig) == GroupConfig(46_000, None, None, assignor_offload=False)
     cluster.group_configs["g"] = {"consumer.assignment.interval.ms": "0", "share.session.timeout.ms": "46000"}
-    assert overrides.of("consumer", "g") == GroupConfig(assignment_interval_ms=0)
+    assert overrides.of("consumer", "g", GroupConfig) == GroupConfig(assignment_interval_ms=0)
     del cluster.group_configs["g"]
-    assert overrides.of("consumer", "g") is None
+    assert overrides.of("consumer", "g", GroupConfig) is None
 
 
 def test_what_was_set_under_wider_bounds_counts_as_the_bound(cluster: Cluster):
@@ -40,22 +41,22 @@ def test_what_was_set_under_wider_bounds_counts_as_the_bound(cluster: Cluster):
         "consumer.heartbeat.interval.ms": "20000",
         "consumer.assignment.interval.ms": "99999",
     }
-    assert overrides.of("consumer", "g") == GroupConfig(45_000, 15_000, 15_000)
+    assert overrides.of("consumer", "g", GroupConfig) == GroupConfig(45_000, 15_000, 15_000)
 
 
 def test_share_groups_have_theirs(cluster: Cluster):
     overrides = GroupOverrides(BrokerConfig({}, Profile.named("kafka")), cluster)
-    assert overrides.of("share", "g") is None
+    assert overrides.of("share", "g", GroupConfig) is None
     cluster.group_configs["g"] = {"share.session.timeout.ms": "46000", "consumer.session.timeout.ms": "47000"}
-    assert overrides.of("share", "g") == GroupConfig(46_000)
+    assert overrides.of("share", "g", GroupConfig) == GroupConfig(46_000)
     cluster.group_configs["g"] = {
         "share.session.timeout.ms": "6000",
         "share.heartbeat.interval.ms": "20000",
         "share.assignment.interval.ms": "99999",
     }
-    assert overrides.of("share", "g") == GroupConfig(45_000, 15_000, 15_000)
+    assert overrides.of("share", "g", GroupConfig) == GroupConfig(45_000, 15_000, 15_000)
     del cluster.group_configs["g"]
-    assert overrides.of("share", "g") is None
+    assert overrides.of("share", "g", GroupConfig) is None
 
 
 def test_topics_are_seen_as_they_are_now(cluster: Cluster):
@@ -83,7 +84,7 @@ def test_a_partition_is_in_the_racks_of_its_replicas(cluster: Cluster):
 
 def test_overrides_of_streams_groups_are_typed_and_have_their_bounds(cluster: Cluster):
     overrides = GroupOverrides(BrokerConfig({}, Profile.named("kafka")), cluster)
-    assert overrides.of("streams", "g") is None
+    assert overrides.of("streams", "g", StreamsGroupConfig) is None
     cluster.group_configs["g"] = {
         "streams.session.timeout.ms": "1",
         "streams.heartbeat.interval.ms": "20000",
@@ -100,8 +101,8 @@ def test_overrides_of_streams_groups_are_typed_and_have_their_bounds(cluster: Cl
     expected = StreamsGroupConfig(
         45_000, 15_000, 15_000, False, 0, 2, 20, 15_000, 0, ("zone", "cluster"), "sticky"
     )  # fmt: skip
-    assert overrides.of("streams", "g") == expected
+    assert overrides.of("streams", "g", StreamsGroupConfig) == expected
     cluster.group_configs["g"] = {"consumer.session.timeout.ms": "46000"}
-    assert overrides.of("streams", "g") == StreamsGroupConfig()
+    assert overrides.of("streams", "g", StreamsGroupConfig) == StreamsGroupConfig()
     del cluster.group_configs["g"]
-    assert overrides.of("streams", "g") is None
+    assert overrides.of("streams", "g", StreamsGroupConfig) is None

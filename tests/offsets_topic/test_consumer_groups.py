@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from kafkastub import KafkaStub
 from kafkastub.coordinator import Turn
 from kafkastub.coordinator.consumer import records
+from kafkastub.coordinator.consumer.codec import CODEC
 from kafkastub.coordinator.hard_state import HardState
 from kafkastub.coordinator.records import TypedRecord
-from kafkastub.state.internal_topics.consumer_codec import CODEC
 from kafkastub.state.internal_topics.offsets_codec import coordinator_record
 from kafkastub.state.topics import ensure_offsets_topic
 from kafkawire.messages.consumer_group_current_member_assignment_key import ConsumerGroupCurrentMemberAssignmentKey

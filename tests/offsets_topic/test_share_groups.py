@@ -18,9 +18,9 @@ from kafkastub import KafkaStub
 from kafkastub.coordinator.hard_state import HardState, key_of
 from kafkastub.coordinator.records import TypedRecord
 from kafkastub.coordinator.share import records
+from kafkastub.coordinator.share.codec import CODEC
 from kafkastub.coordinator.typed_state import place_of
 from kafkastub.state.internal_topics.offsets_codec import coordinator_record
-from kafkastub.state.internal_topics.share_codec import CODEC
 from kafkawire.offsets_topic import decode_record
 from tests.offsets_topic import consumer_records, share_history
 from tests.offsets_topic.consumer_history import raw

@@ -21,9 +21,9 @@ from kafkastub.coordinator import GroupCoordinator
 from kafkastub.coordinator.hard_state import HardState, key_of, weight_of_group
 from kafkastub.coordinator.records import TypedRecord
 from kafkastub.coordinator.streams import records
+from kafkastub.coordinator.streams.codec import CODEC
 from kafkastub.coordinator.typed_state import place_of
 from kafkastub.state.internal_topics.offsets_codec import coordinator_record
-from kafkastub.state.internal_topics.streams_codec import CODEC
 from kafkawire.offsets_topic import decode_record
 from tests.offsets_topic import consumer_records, share_records, streams_history
 from tests.offsets_topic.consumer_history import raw

@@ -214,8 +214,8 @@ class GroupCoordinator(Groups):
         topics, turn = list(topics), Turn(broker_ms, 0)
         deletion.topics_deleted(self, topics)
         deletion.write_tombstones(self, turn, sys.maxsize if most is None else most)
-        if self.has_share:
-            self.share.topics_deleted(topics, turn)
+        for one in self.modern.values():
+            one.topics_deleted(topics, turn)
         return turn
 
     def write_tombstones(self, broker_ms: int, most: int) -> Turn:

@@ -71,8 +71,8 @@ class Groups:
         unshown: groups that have changed without a record, by id: what lets those who only read see it; as `unseen`.
         types: what makes groups, by the type's name.
         image: the topics, for the types with epochs; None for no topics.
-        own_configs: what a group with epochs is configured for itself, by its type and its id (see `modern.settings`);
-            None where it is not.
+        own_configs: what a group with epochs is configured for itself, by its type, its id, and the class that this has
+            (see `modern.settings`); None where it is not.
         spare_ms: how long a sweep leaves a group without offsets that has lost its last member; see `spare`.
         spared: such groups.
         dropped: offsets of deleted topics, whose tombstones are still to be written.
@@ -119,7 +119,7 @@ class Groups:
         self.types: Mapping[str, GroupType] = {}
         self.simple: GroupType
         self.image: ClusterImage | None = None
-        self.own_configs: Callable[[str, str], Any] = lambda group_type, group_id: None
+        self.own_configs: Callable[[str, str, type[Any]], Any] = lambda group_type, group_id, kind: None
 
     @property
     def offsets(self) -> OffsetStore:

@@ -296,26 +296,5 @@ class Tombstone(TypedRecord):
         self.name = name
 
 
-class ConsumerRecord(TypedRecord):
-    """What the records of consumer groups have in common (KIP-848); they are in `consumer.records`."""
-
-    __slots__ = ()
-    group_type = "consumer"
-
-
-class ShareRecord(TypedRecord):
-    """What the records of share groups have in common (KIP-932); they are in `share.records`."""
-
-    __slots__ = ()
-    group_type = "share"
-
-
-class StreamsRecord(TypedRecord):
-    """What the records of streams groups have in common (KIP-1071); they are in `streams.records`."""
-
-    __slots__ = ()
-    group_type = "streams"
-
-
 Record = OffsetCommit | OffsetTombstone | GroupMetadata | GroupTombstone | PendingOffsets | TypedRecord
 """What the coordinator appends to `__consumer_offsets` and what it is restored from."""

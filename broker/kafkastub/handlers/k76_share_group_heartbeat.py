@@ -72,7 +72,7 @@ HEARTBEATS: Final = _Heartbeats(
         "coordinator.share.heartbeat",
         "coordinator.share.groups",
         "state.group_overrides",
-        "state.internal_topics.share_codec",
+        "coordinator.share.codec",
         "share_partitions.partition",
         "state.share_partitions.manager",
         "state.share_group_persister_calls",

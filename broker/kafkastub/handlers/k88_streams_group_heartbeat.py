@@ -110,7 +110,7 @@ HEARTBEATS: Final = _Heartbeats(
         "coordinator.streams.heartbeat",
         "coordinator.streams.groups",
         "state.group_overrides",
-        "state.internal_topics.streams_codec",
+        "coordinator.streams.codec",
         "state.streams_internal_topics",
         "state.streams_groups",
     ),

@@ -176,12 +176,12 @@ class BrokerState:
             self.config, self.coordinator, self.log, self._offsets_partitions, logs, self.fall_back
         )
 
-    def _own_config(self, group_type: str, group_id: str) -> Any:
+    def _own_config(self, group_type: str, group_id: str, kind: type[Any]) -> Any:
         """What the group is configured for itself; asked for groups with epochs alone."""
         from kafkastub.state.group_overrides import GroupOverrides
 
         self.coordinator.own_configs = GroupOverrides(self.config, self.cluster).of
-        return self.coordinator.own_configs(group_type, group_id)
+        return self.coordinator.own_configs(group_type, group_id, kind)
 
     def fall_back(self) -> None:
         """What was refused by the disk is not so: be what the files say."""

@@ -6,15 +6,13 @@ Kafka: ``GroupConfigManager``. Loaded when a group with epochs is asked for.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
 from kafkastub.config import BrokerConfig
 from kafkastub.config.definition import parse
 from kafkastub.config.kafka_table import GROUP
-from kafkastub.coordinator.modern.settings import GroupConfig, StreamsGroupConfig, config_name
+from kafkastub.coordinator.modern.settings import config_name
 from kafkastub.metadata import Cluster
-
-_OF_TYPE: Final[Mapping[str, type[Any]]] = {"streams": StreamsGroupConfig}
 
 
 class GroupOverrides:
@@ -31,8 +29,12 @@ class GroupOverrides:
         self._known: dict[tuple[str, str], tuple[Mapping[str, str], Any]] = {}
         """By type and group, with the texts that they were made of, which are replaced and not changed."""
 
-    def of(self, group_type: str, group_id: str) -> Any:
-        """What `modern.settings` has of a group of the type; None where the group has no configuration of its own."""
+    def of(self, group_type: str, group_id: str, kind: type[Any]) -> Any:
+        """What a group of the type is configured for itself; None where it is not.
+
+        Args:
+            kind: the class of that, a `NamedTuple` as `modern.settings.GroupConfig`.
+        """
         texts, key = self._cluster.group_configs.get(group_id), (group_type, group_id)
         if texts is None:
             if self._known:
@@ -40,7 +42,6 @@ class GroupOverrides:
             return None
         known = self._known.get(key)
         if known is None or known[0] is not texts:
-            kind = _OF_TYPE.get(group_type, GroupConfig)
             known = texts, kind(*(self._value(texts, group_type, config_name(field)) for field in kind._fields))
             self._known[key] = known
         return known[1]

@@ -20,7 +20,7 @@ def make(groups: Groups, config: BrokerConfig, random: Random) -> ConsumerGroups
     from kafkastub.coordinator.classic.groups import ClassicGroups
     from kafkastub.coordinator.consumer import migration
     from kafkastub.coordinator.consumer.groups import ConsumerGroups
-    from kafkastub.coordinator.modern.settings import ConsumerSettings
+    from kafkastub.coordinator.consumer.settings import ConsumerSettings
 
     made = ConsumerGroups(groups, ConsumerSettings.of(config), random)
     classic = groups.simple

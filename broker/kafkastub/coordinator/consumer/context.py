@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from kafkastub.coordinator.consumer.group import ConsumerGroup
+from kafkastub.coordinator.consumer.settings import ConsumerSettings
 from kafkastub.coordinator.groups import Groups
 from kafkastub.coordinator.modern import assignors
 from kafkastub.coordinator.modern.assignment import Assignor
 from kafkastub.coordinator.modern.context import ModernContext
-from kafkastub.coordinator.modern.settings import ConsumerSettings
 
 
 class ConsumerContext(ModernContext[ConsumerGroup, ConsumerSettings]):

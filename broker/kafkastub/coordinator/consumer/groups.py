@@ -16,10 +16,10 @@ from kafkastub.coordinator.consumer.fencing import Fencing
 from kafkastub.coordinator.consumer.group import ConsumerGroup
 from kafkastub.coordinator.consumer.heartbeat import Heartbeats
 from kafkastub.coordinator.consumer.held import HeldRevocations
+from kafkastub.coordinator.consumer.settings import ConsumerSettings
 from kafkastub.coordinator.group import Group
 from kafkastub.coordinator.groups import Groups
 from kafkastub.coordinator.modern.groups import HeartbeatResult, ModernGroups
-from kafkastub.coordinator.modern.settings import ConsumerSettings
 from kafkastub.coordinator.turn import Turn
 from kafkawire.errors import KafkaError
 from kafkawire.messages.consumer_group_describe_response import DescribedGroup

@@ -10,10 +10,10 @@ from kafkastub.coordinator.consumer.expressions import Change, Expressions, MayD
 from kafkastub.coordinator.consumer.fencing import Fencing
 from kafkastub.coordinator.consumer.group import ConsumerGroup
 from kafkastub.coordinator.consumer.member import ConsumerMember, MemberState
+from kafkastub.coordinator.consumer.settings import ConsumerSettings
 from kafkastub.coordinator.consumer.steps import Steps
 from kafkastub.coordinator.modern.member_ids import random_member_id
 from kafkastub.coordinator.modern.membership import subscription, updated
-from kafkastub.coordinator.modern.settings import ConsumerSettings
 from kafkastub.coordinator.records import Record
 from kafkastub.coordinator.turn import Turn
 from kafkawire.errors import KafkaError

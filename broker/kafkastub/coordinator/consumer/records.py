@@ -13,7 +13,7 @@ from kafkastub.coordinator.modern.records import (
     TargetEpoch,
     TargetOfMember,
 )
-from kafkastub.coordinator.records import ConsumerRecord
+from kafkastub.coordinator.records import TypedRecord
 
 EpochsOfPartitions = Mapping[bytes, Mapping[int, int]]
 """By topic id and partition the epoch in which the member was assigned it (KIP-1251)."""
@@ -31,6 +31,13 @@ class ClassicMemberMetadata(NamedTuple):
 
     session_timeout_ms: int
     supported_protocols: tuple[ClassicProtocol, ...]
+
+
+class ConsumerRecord(TypedRecord):
+    """What the records of consumer groups have in common."""
+
+    __slots__ = ()
+    group_type = "consumer"
 
 
 @dataclass(slots=True, repr=False, eq=False)

@@ -9,8 +9,8 @@ from kafkastub.coordinator.consumer.records import (
     ConsumerGroupMemberMetadata,
     ConsumerGroupRegularExpression,
     ConsumerGroupTargetAssignmentMember,
+    ConsumerRecord,
 )
-from kafkastub.coordinator.records import ConsumerRecord
 from kafkastub.coordinator.typed_state import A_RECORD, A_TEXT, PARTS, ModernGroupState, weight_of
 
 

@@ -20,7 +20,7 @@ from kafkastub.coordinator.consumer.records import (
     ConsumerGroupTargetAssignmentMember,
     ConsumerGroupTargetAssignmentMetadata,
 )
-from kafkastub.coordinator.modern.settings import ConsumerSettings
+from kafkastub.coordinator.consumer.settings import ConsumerSettings
 from kafkastub.coordinator.records import Record
 from kafkawire.errors import ErrorCode, KafkaError, MalformedMessage
 from kafkawire.java_order import string_timeline_order

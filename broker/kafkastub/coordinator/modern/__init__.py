@@ -3,6 +3,7 @@
     here         what every type has                                  what a type adds in its module of that name
     -----------  ---------------------------------------------------  ------------------------------------------------
     records      five records, and which tombstones end what          their names and their own fields: `TYPES`
+    codec        records as bytes of `__consumer_offsets`             the fields that are others there: `CODEC`
     typed_state  what the records leave, by their keys (beside this)  its own parts, what they weigh: `STATE` in `state`
     member       how one comes out of its records, and into them      its own fields, and which differ there: `FORMS`
     group        members, epochs, target; the records made true       states, subscriptions, who may commit
@@ -13,7 +14,8 @@
     groups       heartbeats, coming to life, topics that change       its requests
     membership   what members are asked that come, stay or go
     watching     members that leave, their deadlines                  how they are taken out, in `fencing`
+    settings     the broker's part, and what a group says itself      its own
 
-Beside these: settings, the topics that groups need and their hash, those that members of consumer and share groups
+Beside these: the topics that groups need and their hash, those that members of consumer and share groups
 subscribe to, and who computes targets. Kafka: the package modern.
 """

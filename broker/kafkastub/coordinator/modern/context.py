@@ -61,7 +61,7 @@ class ModernContext(Generic[Modern, Settings]):
 
     def of(self, group_id: str) -> Settings:
         """What the group goes by: its own configuration, else the broker's. The same object while it is the same."""
-        own = self.groups.own_configs(self._kind.group_type, group_id)
+        own = self.groups.own_configs(self._kind.group_type, group_id, self.settings.own_config)
         if own is None:
             return self.settings
         known = self._merged.get(group_id)

@@ -148,6 +148,9 @@ class ModernGroups(Generic[Modern, Settings]):
             if group is not None:
                 group.metadata_stale = True
 
+    def topics_deleted(self, names: Iterable[str], turn: Turn) -> None:
+        """Topics are gone, and what a type keeps of them is, too: it keeps nothing."""
+
     def end_session(self, group_id: str, member_id: str, broker_ms: int, timer_ms: int) -> Turn:
         """What the end of the member's session does, at once. Raises GROUP_ID_NOT_FOUND, UNKNOWN_MEMBER_ID."""
         turn, group = Turn(broker_ms, timer_ms), self.context.existing(group_id)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def make(groups: Groups, config: BrokerConfig, random: Random) -> ShareGroups:
     """The type, for a coordinator that is asked for it."""
-    from kafkastub.coordinator.modern.settings import ShareGroupSettings
     from kafkastub.coordinator.share.groups import ShareGroups
+    from kafkastub.coordinator.share.settings import ShareGroupSettings
 
     return ShareGroups(groups, ShareGroupSettings.of(config))

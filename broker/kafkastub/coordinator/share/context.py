@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from kafkastub.coordinator.groups import Groups
 from kafkastub.coordinator.modern.assignors.simple import SimpleAssignor
 from kafkastub.coordinator.modern.context import ModernContext
-from kafkastub.coordinator.modern.settings import ShareGroupSettings
 from kafkastub.coordinator.records import Record
 from kafkastub.coordinator.share.group import ShareGroup
 from kafkastub.coordinator.share.records import ShareGroupStatePartitionMetadata
+from kafkastub.coordinator.share.settings import ShareGroupSettings
 from kafkastub.coordinator.turn import Turn
 
 

@@ -11,12 +11,12 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from kafkastub.coordinator.groups import Groups
 from kafkastub.coordinator.modern.groups import HeartbeatResult, ModernGroups
 from kafkastub.coordinator.modern.membership import LEAVE_GROUP_MEMBER_EPOCH
-from kafkastub.coordinator.modern.settings import ShareGroupSettings
 from kafkastub.coordinator.share import offsets, state_partitions
 from kafkastub.coordinator.share.context import ShareContext
 from kafkastub.coordinator.share.describe import described
 from kafkastub.coordinator.share.group import ShareGroup
 from kafkastub.coordinator.share.heartbeat import Heartbeats
+from kafkastub.coordinator.share.settings import ShareGroupSettings
 from kafkastub.coordinator.share.validation import check
 from kafkastub.coordinator.turn import Turn
 from kafkawire.messages.alter_share_group_offsets_request import AlterShareGroupOffsetsRequest

@@ -15,7 +15,6 @@ from kafkastub.coordinator.modern.groups import HeartbeatResult
 from kafkastub.coordinator.modern.membership import check_epoch, check_room, subscription, updated
 from kafkastub.coordinator.modern.partition_sets import known_order, topics_in_order
 from kafkastub.coordinator.modern.records import Partitions
-from kafkastub.coordinator.modern.settings import ShareGroupSettings
 from kafkastub.coordinator.modern.targets import TopicIds, compute
 from kafkastub.coordinator.modern.timers import MemberTimers
 from kafkastub.coordinator.modern.watching import Sessions
@@ -25,6 +24,7 @@ from kafkastub.coordinator.share.context import ShareContext
 from kafkastub.coordinator.share.group import ShareGroup
 from kafkastub.coordinator.share.member import ShareMember
 from kafkastub.coordinator.share.records import ShareGroupMetadata
+from kafkastub.coordinator.share.settings import ShareGroupSettings
 from kafkastub.coordinator.share.state_partitions import Initialization
 from kafkastub.coordinator.turn import Turn
 from kafkawire.messages.share_group_heartbeat_request import ShareGroupHeartbeatRequest

@@ -14,7 +14,7 @@ from kafkastub.coordinator.modern.records import (
     TargetEpoch,
     TargetOfMember,
 )
-from kafkastub.coordinator.records import ShareRecord
+from kafkastub.coordinator.records import TypedRecord
 
 
 class TopicPartitions(NamedTuple):
@@ -26,6 +26,13 @@ class TopicPartitions(NamedTuple):
 
     name: str
     partitions: frozenset[int]
+
+
+class ShareRecord(TypedRecord):
+    """What the records of share groups have in common."""
+
+    __slots__ = ()
+    group_type = "share"
 
 
 @dataclass(slots=True, repr=False, eq=False)

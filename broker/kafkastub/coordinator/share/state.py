@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from kafkastub.coordinator.records import ShareRecord
 from kafkastub.coordinator.share.records import (
     ShareGroupCurrentMemberAssignment,
     ShareGroupMemberMetadata,
     ShareGroupStatePartitionMetadata,
     ShareGroupTargetAssignmentMember,
+    ShareRecord,
 )
 from kafkastub.coordinator.typed_state import (
     A_PARTITION,

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 def make(groups: Groups, config: BrokerConfig, random: Random) -> StreamsGroups:
     """The type, for a coordinator that is asked for it."""
-    from kafkastub.coordinator.modern.settings import StreamsGroupSettings
     from kafkastub.coordinator.streams.groups import StreamsGroups
+    from kafkastub.coordinator.streams.settings import StreamsGroupSettings
 
     return StreamsGroups(groups, StreamsGroupSettings.of(config))

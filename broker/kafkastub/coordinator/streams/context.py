@@ -8,9 +8,9 @@ from kafkastub.coordinator.groups import Groups
 from kafkastub.coordinator.modern.assignors.sticky_tasks import StickyTaskAssignor
 from kafkastub.coordinator.modern.context import ModernContext
 from kafkastub.coordinator.modern.records import TargetEpoch
-from kafkastub.coordinator.modern.settings import StreamsGroupSettings
 from kafkastub.coordinator.streams.group import StreamsGroup
 from kafkastub.coordinator.streams.records import Pairs
+from kafkastub.coordinator.streams.settings import StreamsGroupSettings
 from kafkastub.coordinator.turn import Turn
 
 NUM_STANDBY_REPLICAS: Final = "num.standby.replicas"

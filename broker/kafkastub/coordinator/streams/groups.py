@@ -9,12 +9,12 @@ from collections.abc import Callable
 
 from kafkastub.coordinator.groups import Groups
 from kafkastub.coordinator.modern.groups import HeartbeatResult, ModernGroups
-from kafkastub.coordinator.modern.settings import StreamsGroupSettings
 from kafkastub.coordinator.streams.context import StreamsContext
 from kafkastub.coordinator.streams.describe import described
 from kafkastub.coordinator.streams.fencing import Fencing
 from kafkastub.coordinator.streams.group import StreamsGroup
 from kafkastub.coordinator.streams.heartbeat import Heartbeats
+from kafkastub.coordinator.streams.settings import StreamsGroupSettings
 from kafkastub.coordinator.streams.unchanged_heartbeat import unchanged_answer
 from kafkastub.coordinator.streams.validation import check
 from kafkastub.coordinator.turn import Turn

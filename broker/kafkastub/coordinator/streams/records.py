@@ -12,7 +12,7 @@ from kafkastub.coordinator.modern.records import (
     RecordTypes,
     TargetEpoch,
 )
-from kafkastub.coordinator.records import StreamsRecord
+from kafkastub.coordinator.records import TypedRecord
 
 Tasks = Mapping[str, frozenset[int]]
 """Partitions by subtopology id."""
@@ -43,6 +43,13 @@ class WrittenTopology(Protocol):
 
     @property
     def subtopologies(self) -> Sequence[Any]: ...
+
+
+class StreamsRecord(TypedRecord):
+    """What the records of streams groups have in common."""
+
+    __slots__ = ()
+    group_type = "streams"
 
 
 @dataclass(slots=True, repr=False, eq=False)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from kafkastub.coordinator.cluster import ClusterImage
-from kafkastub.coordinator.modern.settings import StreamsGroupSettings, StreamsRules
 from kafkastub.coordinator.streams.context import RACK_AWARE_ASSIGNMENT_TAGS
 from kafkastub.coordinator.streams.endpoints import endpoint_to_partitions
 from kafkastub.coordinator.streams.group import StreamsGroup
 from kafkastub.coordinator.streams.member import StreamsMember
 from kafkastub.coordinator.streams.records import Pairs
+from kafkastub.coordinator.streams.settings import StreamsGroupSettings, StreamsRules
 from kafkastub.coordinator.streams.statuses import Status
 from kafkawire.messages.streams_group_heartbeat_response import (
     EndpointToPartitions,

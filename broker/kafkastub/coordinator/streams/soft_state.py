@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from kafkastub.coordinator.modern.settings import StreamsGroupSettings
 from kafkastub.coordinator.streams.configured import ConfiguredTopology
 from kafkastub.coordinator.streams.member import StreamsMember
 from kafkastub.coordinator.streams.offsets import NO_TASK_OFFSETS, MemberTaskOffsets
 from kafkastub.coordinator.streams.records import StreamsGroupMetadata
+from kafkastub.coordinator.streams.settings import StreamsGroupSettings
 from kafkastub.coordinator.streams.tasks import TasksTuple
 from kafkastub.coordinator.streams.topology import Topology
 from kafkawire.messages.streams_group_heartbeat_response import EndpointToPartitions, StreamsGroupHeartbeatResponse

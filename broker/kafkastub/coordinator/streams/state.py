@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import Final
 
-from kafkastub.coordinator.records import StreamsRecord
 from kafkastub.coordinator.streams.records import (
     StreamsGroupCurrentMemberAssignment,
     StreamsGroupMemberMetadata,
     StreamsGroupTargetAssignmentMember,
     StreamsGroupTopology,
+    StreamsRecord,
     WrittenTopology,
 )
 from kafkastub.coordinator.typed_state import A_RECORD, A_TEXT, PARTS, ModernGroupState

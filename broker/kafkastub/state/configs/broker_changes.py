@@ -178,9 +178,15 @@ def _check_threads(state: BrokerState, texts: Mapping[str, str]) -> None:
         raise _invalid(f"Dynamic thread count update validation failed for {name}={new}, {rule}")
 
 
+_GROUP_TYPES: Final = tuple(
+    found[1] for found in map(re.compile(r"group\.(\w+)\.assignment\.interval\.ms").fullmatch, BROKER) if found
+)
+"""The group types with epochs, as they stand in Kafka's names."""
+
+
 def _check_assignment_intervals(state: BrokerState, texts: Mapping[str, str]) -> None:
     """Kafka: GroupCoordinatorConfig.checkConstraints."""
-    for kind in ("consumer", "share", "streams"):
+    for kind in _GROUP_TYPES:
         name, low, high = (f"group.{kind}.{bound}assignment.interval.ms" for bound in ("", "min.", "max."))
         if name not in texts:
             continue

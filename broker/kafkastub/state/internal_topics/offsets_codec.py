@@ -59,7 +59,7 @@ class OffsetsCodec:
         if isinstance(record, OffsetTombstone):
             return offset_key(record.group_id, record.topic, record.partition), None
         if isinstance(record, TypedRecord):
-            from kafkastub.state.internal_topics.group_codec import codec_of  # most brokers have no such group
+            from kafkastub.coordinator.modern.codec import codec_of  # most brokers have no such group
 
             return codec_of(record.group_type).encode(record)
         assert isinstance(record, OffsetCommit)  # one that is pending is written as a commit, in another batch
@@ -106,7 +106,7 @@ def coordinator_record(record: OffsetsRecord) -> Record | None:
         key = cast(GroupMetadataKey, record.key)
         return _generation(key.group, cast("GroupMetadataValue | None", record.value))
     if record.type not in (RecordType.OFFSET_COMMIT, RecordType.LEGACY_OFFSET_COMMIT):
-        from kafkastub.state.internal_topics.group_codec import codec_of
+        from kafkastub.coordinator.modern.codec import codec_of
 
         return codec_of(record.type.kind.value).decode(record)
     name = cast(OffsetCommitKey, record.key)

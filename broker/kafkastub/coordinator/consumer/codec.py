@@ -12,9 +12,9 @@ from typing import Any, Final
 
 from kafkastub.coordinator.consumer import records
 from kafkastub.coordinator.consumer.records import EpochsOfPartitions
+from kafkastub.coordinator.modern.codec import Field, Form, GroupCodec, form
 from kafkastub.coordinator.modern.partition_sets import of_record, with_epochs
 from kafkastub.coordinator.modern.records import Partitions
-from kafkastub.state.internal_topics.group_codec import Field, Form, GroupCodec, form
 from kafkawire.messages.consumer_group_current_member_assignment_value import TopicPartitions
 from kafkawire.messages.consumer_group_member_metadata_value import ClassicMemberMetadata, ClassicProtocol
 from kafkawire.messages.consumer_group_partition_metadata_value import TopicMetadata

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
+from kafkastub.coordinator.modern.codec import Field, GroupCodec, form
 from kafkastub.coordinator.modern.partition_sets import known_order, of_record, topics_in_order
 from kafkastub.coordinator.modern.records import Partitions
 from kafkastub.coordinator.share import records
-from kafkastub.state.internal_topics.group_codec import Field, GroupCodec, form
 from kafkawire.messages.share_group_current_member_assignment_value import TopicPartitions
 from kafkawire.messages.share_group_state_partition_metadata_value import TopicInfo, TopicPartitionsInfo
 from kafkawire.messages.share_group_target_assignment_member_value import TopicPartition

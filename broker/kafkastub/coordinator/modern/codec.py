@@ -103,5 +103,5 @@ class GroupCodec:
 @cache
 def codec_of(group_type: str) -> GroupCodec:
     """Loaded with the first record of such a group: most brokers have none."""
-    codec: GroupCodec = import_module(f"kafkastub.state.internal_topics.{group_type}_codec").CODEC
+    codec: GroupCodec = import_module(f"kafkastub.coordinator.{group_type}.codec").CODEC
     return codec

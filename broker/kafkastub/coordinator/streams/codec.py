@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
+from kafkastub.coordinator.modern.codec import Field, Form, GroupCodec, form
 from kafkastub.coordinator.streams import records
 from kafkastub.coordinator.streams.tasks import (
     Tasks,
@@ -20,7 +21,6 @@ from kafkastub.coordinator.streams.tasks import (
     written_epochs,
 )
 from kafkastub.coordinator.streams.topology import Subtopology, TopicInfo, Topology
-from kafkastub.state.internal_topics.group_codec import Field, Form, GroupCodec, form
 from kafkawire.messages.streams_group_current_member_assignment_value import TaskIds as CurrentTaskIds
 from kafkawire.messages.streams_group_member_metadata_value import Endpoint, KeyValue
 from kafkawire.messages.streams_group_metadata_value import LastAssignmentConfig
