@@ -237,7 +237,7 @@ MUTANTS = (
     Mutant("handlers/k35_describe_log_dirs.py", "set[int]] | None = None\n    if request.topics is not None:", "set[int]] | None = None\n    if request.topics:", "DescribeLogDirs"),
     Mutant("handlers/context.py", 'if connection.protocol == "PLAINTEXT" or (', "if (", "DescribeDelegationToken"),
     Mutant("handlers/k38_create_delegation_token.py", "if request.owner_principal_type is None:", "if False:", "CreateDelegationToken"),
-    Mutant("handlers/k39_renew_delegation_token.py", "-1 if code == ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED else 0", "0", "RenewDelegationToken"),
+    Mutant("handlers/token_expiry.py", "_NO_TIME if code == ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED else 0", "0", "RenewDelegationToken"),
     Mutant(_TXN, "            tuple(transaction.partitions),\n            self", "            tuple(transaction.partitions)[:1],\n            self", "EndTxn"),
     Mutant(_MARKERS, "    log = state.logs.log(topic.topic_id, index)", "    if index:\n        return\n    log = state.logs.log(topic.topic_id, index)", "EndTxn"),
     Mutant(_MARKERS, "        end_transaction_of_offsets(state, index, marker, broker_ms)\n        return", "        return", "TxnOffsetCommit"),

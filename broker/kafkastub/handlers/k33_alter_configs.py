@@ -12,53 +12,27 @@ resource twice: it fails while it counts the errors of its answer.
 
 from __future__ import annotations
 
+from typing import Final
+
+from kafkastub.handlers.config_changes import ConfigsChange, named
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
-from kafkastub.state.configs.changes import alter, repeated_resources
+from kafkastub.state.configs.changes import repeated_resources
 from kafkastub.state.configs.operations import Op
 from kafkastub.state.pace import paced
 from kafkawire.api import ApiKey
-from kafkawire.error_texts import default_text
-from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.messages.alter_configs_request import AlterConfigsRequest
 from kafkawire.messages.alter_configs_response import AlterConfigsResourceResponse, AlterConfigsResponse
 
-
-def error_response(request: AlterConfigsRequest, code: ErrorCode, version: int) -> AlterConfigsResponse:
-    """The code at every resource."""
-    return AlterConfigsResponse(
-        responses=[
-            AlterConfigsResourceResponse(code, default_text(code), resource.resource_type, resource.resource_name)
-            for resource in request.resources
-        ]
-    )
+_CHANGE: Final = ConfigsChange(AlterConfigsResponse, AlterConfigsResourceResponse, replace=True)
 
 
-@handles(ApiKey.ALTER_CONFIGS, 0, 2, error_response=error_response)
+@handles(ApiKey.ALTER_CONFIGS, 0, 2, error_response=_CHANGE.error_response)
 def alter_configs(ctx: RequestContext, request: AlterConfigsRequest) -> Outcome:
-    repeated = repeated_resources(
-        (resource.resource_type, resource.resource_name) for resource in paced(request.resources, ctx.pace)
+    repeated = repeated_resources(named(resource) for resource in paced(request.resources, ctx.pace))
+    resources = (
+        (named(one), [(config.name, int(Op.SET), config.value) for config in paced(one.configs, ctx.pace)])
+        for one in paced(request.resources, ctx.pace)
     )
-    responses = []
-    for resource in paced(request.resources, ctx.pace):
-        named = (resource.resource_type, resource.resource_name)
-        code, text = ErrorCode.NONE, None
-        if named in repeated:
-            code, text = ErrorCode.INVALID_REQUEST, "Each resource must appear at most once."
-        else:
-            changes = [(config.name, int(Op.SET), config.value) for config in paced(resource.configs, ctx.pace)]
-            try:
-                alter(
-                    ctx.state,
-                    ctx.node_id,
-                    named,
-                    changes,
-                    replace=True,
-                    validate_only=request.validate_only,
-                    pace=ctx.pace,
-                )
-            except KafkaError as error:
-                code, text = error.code, error.message
-        responses.append(AlterConfigsResourceResponse(code, text, *named))
-    return AlterConfigsResponse(responses=responses)
+    return _CHANGE.answer(ctx, resources, repeated, validate_only=request.validate_only)

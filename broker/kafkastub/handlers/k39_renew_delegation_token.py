@@ -10,26 +10,20 @@ KR-3   Where CreateDelegationToken is not allowed: DELEGATION_TOKEN_REQUEST_NOT_
 
 from __future__ import annotations
 
+from typing import Final
+
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
-from kafkastub.security.delegation_tokens import principal_of
+from kafkastub.handlers.token_expiry import ExpiryChange
+from kafkastub.security.delegation_tokens import DelegationTokens
 from kafkawire.api import ApiKey
-from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.messages.renew_delegation_token_request import RenewDelegationTokenRequest
 from kafkawire.messages.renew_delegation_token_response import RenewDelegationTokenResponse
 
-
-def error_response(request: RenewDelegationTokenRequest, code: ErrorCode, version: int) -> RenewDelegationTokenResponse:
-    """The code; of who may not ask at all, the time -1."""
-    return RenewDelegationTokenResponse(code, -1 if code == ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED else 0)
+_CHANGE: Final = ExpiryChange(RenewDelegationTokenResponse, "renew_period_ms", DelegationTokens.renew)
 
 
-@handles(ApiKey.RENEW_DELEGATION_TOKEN, 1, 2, error_response=error_response)
+@handles(ApiKey.RENEW_DELEGATION_TOKEN, 1, 2, error_response=_CHANGE.error_response)
 def renew_delegation_token(ctx: RequestContext, request: RenewDelegationTokenRequest) -> Outcome:
-    if not ctx.may_ask_for_tokens:
-        raise KafkaError(ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED)
-    tokens, principal = ctx.state.delegation_tokens, principal_of(ctx.principal)
-    expires_ms = tokens.renew(bytes(request.hmac), principal, request.renew_period_ms, ctx.broker_ms)
-    ctx.state.changed()
-    return RenewDelegationTokenResponse(ErrorCode.NONE, expires_ms)
+    return _CHANGE.answer(ctx, request)

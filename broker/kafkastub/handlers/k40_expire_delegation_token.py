@@ -13,28 +13,20 @@ KE-5   Tokens that are over are swept every delegation.token.expiry.check.interv
 
 from __future__ import annotations
 
+from typing import Final
+
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
-from kafkastub.security.delegation_tokens import principal_of
+from kafkastub.handlers.token_expiry import ExpiryChange
+from kafkastub.security.delegation_tokens import DelegationTokens
 from kafkawire.api import ApiKey
-from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.messages.expire_delegation_token_request import ExpireDelegationTokenRequest
 from kafkawire.messages.expire_delegation_token_response import ExpireDelegationTokenResponse
 
-
-def error_response(
-    request: ExpireDelegationTokenRequest, code: ErrorCode, version: int
-) -> ExpireDelegationTokenResponse:
-    """The code; of who may not ask at all, the time -1."""
-    return ExpireDelegationTokenResponse(code, -1 if code == ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED else 0)
+_CHANGE: Final = ExpiryChange(ExpireDelegationTokenResponse, "expiry_time_period_ms", DelegationTokens.expire)
 
 
-@handles(ApiKey.EXPIRE_DELEGATION_TOKEN, 1, 2, error_response=error_response)
+@handles(ApiKey.EXPIRE_DELEGATION_TOKEN, 1, 2, error_response=_CHANGE.error_response)
 def expire_delegation_token(ctx: RequestContext, request: ExpireDelegationTokenRequest) -> Outcome:
-    if not ctx.may_ask_for_tokens:
-        raise KafkaError(ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED)
-    tokens, principal = ctx.state.delegation_tokens, principal_of(ctx.principal)
-    expires_ms = tokens.expire(bytes(request.hmac), principal, request.expiry_time_period_ms, ctx.broker_ms)
-    ctx.state.changed()
-    return ExpireDelegationTokenResponse(ErrorCode.NONE, expires_ms)
+    return _CHANGE.answer(ctx, request)

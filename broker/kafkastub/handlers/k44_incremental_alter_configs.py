@@ -25,18 +25,19 @@ Not done: alter.config.policy.class.name.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from kafkastub.config.kafka_table import GROUP, TOPIC, Row
+from kafkastub.handlers.config_changes import ConfigsChange, named
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
 from kafkastub.state.configs.broker_changes import check_broker
-from kafkastub.state.configs.changes import alter, changed, check_changes, repeated_resources
+from kafkastub.state.configs.changes import changed, check_changes, repeated_resources
 from kafkastub.state.configs.entries import ResourceType
 from kafkastub.state.configs.operations import Change
 from kafkastub.state.pace import paced
 from kafkawire.api import ApiKey
-from kafkawire.error_texts import default_text
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.messages.incremental_alter_configs_request import IncrementalAlterConfigsRequest
 from kafkawire.messages.incremental_alter_configs_response import (
@@ -52,54 +53,27 @@ _LISTS: Mapping[int, Mapping[str, Row]] = {
 """Where the controller edits what it is asked about, and finds what is a list; a broker edits its own."""
 
 
-def error_response(
-    request: IncrementalAlterConfigsRequest, code: ErrorCode, version: int
-) -> IncrementalAlterConfigsResponse:
-    """The code at every resource."""
-    return IncrementalAlterConfigsResponse(
-        responses=[
-            AlterConfigsResourceResponse(code, default_text(code), resource.resource_type, resource.resource_name)
-            for resource in request.resources
-        ]
-    )
+_CHANGE: Final = ConfigsChange(IncrementalAlterConfigsResponse, AlterConfigsResourceResponse, replace=False)
 
 
-@handles(ApiKey.INCREMENTAL_ALTER_CONFIGS, 0, 1, error_response=error_response)
+@handles(ApiKey.INCREMENTAL_ALTER_CONFIGS, 0, 1, error_response=_CHANGE.error_response)
 def incremental_alter_configs(ctx: RequestContext, request: IncrementalAlterConfigsRequest) -> Outcome:
-    asked = [
-        (
-            (resource.resource_type, resource.resource_name),
-            [(config.name, config.config_operation, config.value) for config in paced(resource.configs, ctx.pace)],
-        )
-        for resource in paced(request.resources, ctx.pace)
+    resources = [
+        (named(one), [(config.name, config.config_operation, config.value) for config in paced(one.configs, ctx.pace)])
+        for one in paced(request.resources, ctx.pace)
     ]
-    repeated = repeated_resources(named for named, _ in paced(asked, ctx.pace))
-    fails = any(
-        named not in repeated and _breaks_off(named[0], changes) and _is_forwarded(ctx, named, changes)
-        for named, changes in paced(asked, ctx.pace)
+    repeated = repeated_resources(resource for resource, _ in paced(resources, ctx.pace))
+    any_fails = any(
+        resource not in repeated and _breaks_off(resource[0], changes) and _is_forwarded(ctx, resource, changes)
+        for resource, changes in paced(resources, ctx.pace)
     )
-    responses = []
-    for named, changes in paced(asked, ctx.pace):
-        code, text = ErrorCode.NONE, None
-        if named in repeated:
-            code, text = ErrorCode.INVALID_REQUEST, "Each resource must appear at most once."
-        elif fails and _is_forwarded(ctx, named, changes):
-            code = ErrorCode.UNKNOWN_SERVER_ERROR
-        else:
-            try:
-                alter(
-                    ctx.state,
-                    ctx.node_id,
-                    named,
-                    changes,
-                    replace=False,
-                    validate_only=request.validate_only,
-                    pace=ctx.pace,
-                )
-            except KafkaError as error:
-                code, text = error.code, error.message
-        responses.append(AlterConfigsResourceResponse(code, text, *named))
-    return IncrementalAlterConfigsResponse(responses=responses)
+    return _CHANGE.answer(
+        ctx,
+        paced(resources, ctx.pace),
+        repeated,
+        validate_only=request.validate_only,
+        fails=lambda resource, changes: any_fails and _is_forwarded(ctx, resource, changes),
+    )
 
 
 def _is_forwarded(ctx: RequestContext, resource: tuple[int, str], changes: Sequence[Change]) -> bool:

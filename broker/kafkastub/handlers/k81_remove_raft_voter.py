@@ -9,37 +9,32 @@ Not done: voters that are removed, of several ones.
 
 from __future__ import annotations
 
-from typing import NoReturn
+from typing import Final
 
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
+from kafkastub.handlers.raft_voters import VoterChange
 from kafkastub.handlers.registry import handles
 from kafkastub.state import quorum
 from kafkastub.state.broker_state import BrokerState
 from kafkawire.api import ApiKey
-from kafkawire.error_texts import default_text
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.messages.remove_raft_voter_request import RemoveRaftVoterRequest
 from kafkawire.messages.remove_raft_voter_response import RemoveRaftVoterResponse
 
 
-def error_response(request: RemoveRaftVoterRequest, code: ErrorCode, version: int) -> RemoveRaftVoterResponse:
-    """The code at the top."""
-    return RemoveRaftVoterResponse(error_code=code, error_message=default_text(code))
-
-
-@handles(ApiKey.REMOVE_RAFT_VOTER, 0, 0, error_response=error_response)
-def remove_raft_voter(ctx: RequestContext, request: RemoveRaftVoterRequest) -> Outcome:
-    try:
-        _refuse(ctx.state, request)
-    except KafkaError as why:
-        return RemoveRaftVoterResponse(error_code=why.code, error_message=why.message)
-
-
-def _refuse(state: BrokerState, request: RemoveRaftVoterRequest) -> NoReturn:
+def _refusal(state: BrokerState, request: RemoveRaftVoterRequest) -> KafkaError:
     """In Kafka's order and words."""
     quorum.check_voter(state, request, "Remove")
     quorum.check_can_change(state, "removing")
     key = quorum.replica_key(request.voter_id, request.voter_directory_id)
     text = f"Cannot remove voter {key} from the set of voters {quorum.voter_keys(state)}"
-    raise KafkaError(ErrorCode.VOTER_NOT_FOUND, text)
+    return KafkaError(ErrorCode.VOTER_NOT_FOUND, text)
+
+
+_CHANGE: Final = VoterChange(RemoveRaftVoterResponse, _refusal)
+
+
+@handles(ApiKey.REMOVE_RAFT_VOTER, 0, 0, error_response=_CHANGE.error_response)
+def remove_raft_voter(ctx: RequestContext, request: RemoveRaftVoterRequest) -> Outcome:
+    return _CHANGE.answer(ctx, request)
