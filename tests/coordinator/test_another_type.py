@@ -184,9 +184,9 @@ class RelayGroups(ModernGroups[RelayGroup, ModernSettings]):
         """A member comes (epoch 0), or stays."""
         context, records = self.context, list[Record]()
         group_id, member_id, epoch, names = request
-        group = context.known_or_new(group_id, epoch == 0, records)
+        group = context.get_or_create(group_id, epoch == 0, records)
         check_room(group, context.of(group_id).max_size, has_place=member_id in group.members)
-        member = group.known_or_new(member_id) if epoch == 0 else group.member(member_id)
+        member = group.get_or_create(member_id) if epoch == 0 else group.member(member_id)
         updated = member if names is None else replace(member, names=names)
         if updated != member:
             records.append(FORMS.metadata_record(group_id, updated))

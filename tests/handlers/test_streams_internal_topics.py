@@ -36,14 +36,14 @@ class _Group:
         self.state = self.broker.state
         self.errors = CreationErrors()
 
-    def beat(self, *topics: ConfiguredInternalTopic, later_ms: int = 0, asked_for: set[str] | None = None) -> str:
+    def beat(self, *topics: ConfiguredInternalTopic, later_ms: int = 0, requested: set[str] | None = None) -> str:
         """What the status says, once it was dealt with."""
         connection = ConnectionInfo(1, "/127.0.0.1", "127.0.0.1:1")
         now = BROKER_MS + later_ms
         key = ApiKey.STREAMS_GROUP_HEARTBEAT
         ctx = RequestContext(self.state, connection, key, 1, 1, "test", now, 1000 + later_ms)
         told = [ToldStatus(Status.ASSIGNMENT_DELAYED, "…"), ToldStatus(Status.MISSING_INTERNAL_TOPICS, _MISSING)]
-        wanted, asked = {one.name: one for one in topics}, set[str]() if asked_for is None else asked_for
+        wanted, asked = {one.name: one for one in topics}, set[str]() if requested is None else requested
         create_missing(self.state, ctx, self.errors, wanted, asked, told, _TTL_MS, now)
         assert told[0].status_detail == "…"
         return told[1].status_detail
@@ -172,13 +172,13 @@ def test_partitions_count_for_the_quota_of_who_asks():
 
 @pytest.mark.behaviour("TH-6")
 def test_what_one_look_at_the_topics_has_found_is_asked_for_once():
-    group, asked_for = _Group(), set[str]()
+    group, requested = _Group(), set[str]()
     bad, good = _topic("bad", 1, foo="1"), _topic("good", 1)
-    assert group.beat(bad, good, asked_for=asked_for) == _MISSING
+    assert group.beat(bad, good, requested=requested) == _MISSING
     group.state.cluster.delete_topic("good")
-    assert group.beat(good, asked_for=asked_for) == _MISSING
-    assert group.beat(bad, later_ms=2 * _TTL_MS, asked_for=asked_for) == _MISSING
-    assert group.beat(bad, later_ms=2 * _TTL_MS, asked_for=asked_for) == _MISSING  # without a reason
+    assert group.beat(good, requested=requested) == _MISSING
+    assert group.beat(bad, later_ms=2 * _TTL_MS, requested=requested) == _MISSING
+    assert group.beat(bad, later_ms=2 * _TTL_MS, requested=requested) == _MISSING  # without a reason
     assert group.there() == []
-    assert group.beat(good, asked_for=set()) == _MISSING
+    assert group.beat(good, requested=set()) == _MISSING
     assert group.there() == ["good"]

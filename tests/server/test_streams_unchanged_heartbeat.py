@@ -86,7 +86,7 @@ class Broker:
         group = self.state.coordinator.streams.find("g")
         if group is None:
             return None
-        soft = group.soft
+        volatile = group.volatile
         timers = {
             name: (one.session_timeout_ms, one.session.at, None if one.rebalance is None else one.rebalance.at)
             for name, one in group.timers.items()
@@ -94,7 +94,8 @@ class Broker:
         return (
             group.members, group.in_order(), group.static_members, group.target, group.target_epoch, group.state_name,
             replace(group.metadata, metadata_hash=0),
-            timers, soft.task_offsets, soft.endpoint_epoch, soft.endpoints, soft.shutdown_by, soft._refined,
+            timers, volatile.task_offsets, volatile.endpoint_epoch, volatile.endpoints, volatile.shutdown_by,
+            volatile._refined,
             group.metadata_stale, self.context.rebalances, self.state.next_event(),
         )  # fmt: skip
 
@@ -170,7 +171,7 @@ class Play:
 
     def _endpoint_epoch(self) -> int:
         group = self.both[0].state.coordinator.streams.find("g")
-        return -1 if group is None else group.soft.endpoint_epoch
+        return -1 if group is None else group.volatile.endpoint_epoch
 
     def _ask(self, whole: bytes, connection: int = 0) -> None:
         answers = [broker.say(whole, connection) for broker in self.both]
@@ -260,7 +261,7 @@ def test_a_member_that_says_nothing_new_is_given_the_same_answer(version: int) -
     given = route.answer
     third = broker.say(asked(request, version))
     assert first == second == third
-    assert route.answer is given is group.soft.last_answers["m"].response
+    assert route.answer is given is group.volatile.last_answers["m"].response
     assert group.timers["m"].session.at == broker.desk.timer_ms + 45_000
 
 
@@ -302,7 +303,7 @@ def test_who_leaves_is_forgotten() -> None:
     for _ in range(2):
         answer = broker.club.beat("a", answer.member_epoch, "g", endpoint_information_epoch=0)
     group = broker.state.coordinator.streams.find("g")
-    assert set(group.soft.last_answers) == {"a"}
+    assert set(group.volatile.last_answers) == {"a"}
     broker.club.beat("a", -1, "g")
-    assert not group.soft.last_answers
+    assert not group.volatile.last_answers
     assert broker.club.beat("a", answer.member_epoch, "g").error_code

@@ -68,7 +68,7 @@ class Groups:
     Attributes:
         groups: the groups by id; to be read only.
         unseen: those of them that nobody can read yet, as there is no record of them: see `readable`.
-        unshown: groups that have changed without a record, by id: what lets those who only read see it; as `unseen`.
+        unpublished: groups that have changed without a record, by id: what lets readers see it; as `unseen`.
         types: what makes groups, by the type's name.
         image: the topics, for the types with epochs; None for no topics.
         own_configs: what a group with epochs is configured for itself, by its type, its id, and the class that this has
@@ -97,8 +97,8 @@ class Groups:
         "spare_ms",
         "spared",
         "types",
+        "unpublished",
         "unseen",
-        "unshown",
     )
 
     def __init__(self, settings: GroupSettings, profile: Profile) -> None:
@@ -106,7 +106,7 @@ class Groups:
         self.profile = profile
         self.groups: dict[str, Group] = {}
         self.unseen: set[str] = set()
-        self.unshown: dict[str, Callable[[], None]] = {}
+        self.unpublished: dict[str, Callable[[], None]] = {}
         self.spare_ms = 0
         self.spared: list[Group] = []
         self.hard = HardState()
@@ -147,7 +147,7 @@ class Groups:
         self.index.forget(group)
         del self.groups[group.group_id]
         self.unseen.discard(group.group_id)
-        self.unshown.pop(group.group_id, None)
+        self.unpublished.pop(group.group_id, None)
 
     def let_go(self) -> None:
         """Nobody asks for any of them any more."""

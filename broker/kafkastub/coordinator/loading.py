@@ -31,7 +31,7 @@ def reload(groups: Groups, group_ids: Sequence[str], turn: Turn) -> Turn:
     """Unload these groups, and make live ones again of what their records say."""
     for group_id in group_ids:
         _unload(groups, groups.groups.pop(group_id), turn)
-        groups.unshown.pop(group_id, None)
+        groups.unpublished.pop(group_id, None)
     groups.unseen.difference_update(group_ids)
     types = _types(groups)
     kept = [one for one in group_ids if one in types or groups.hard.knows(one)]
@@ -64,7 +64,7 @@ def unload(groups: Groups, turn: Turn) -> Turn:
         _unload(groups, group, turn)
     groups.groups.clear()
     groups.unseen.clear()
-    groups.unshown.clear()
+    groups.unpublished.clear()
     groups.dropped.clear()
     groups.hard = type(groups.hard)()
     return turn

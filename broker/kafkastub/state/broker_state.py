@@ -319,7 +319,7 @@ class BrokerState:
         offsets_topic = self.offsets_topic
         if turn.records:
             offsets_topic.write(turn, batch_per_group)
-            if self.coordinator.unseen or self.coordinator.unshown:
+            if self.coordinator.unseen or self.coordinator.unpublished:
                 self._let_be_seen(turn)
         for token, response in turn.completions:
             deferred: Deferred = token
@@ -343,15 +343,17 @@ class BrokerState:
 
     def _let_be_seen(self, turn: Turn) -> None:
         """What came without a record can be read once there is another record behind it in its partition."""
-        count, unseen, unshown = self._offsets_partitions(), self.coordinator.unseen, self.coordinator.unshown
-        seen, shown = list(unseen), list(unshown)
-        if len(seen) + len(shown) <= _MOST_UNSEEN:  # else nobody is slowed down by looking through them at each write
+        count, unseen, unpublished = self._offsets_partitions(), self.coordinator.unseen, self.coordinator.unpublished
+        seen, published = list(unseen), list(unpublished)
+        if (
+            len(seen) + len(published) <= _MOST_UNSEEN
+        ):  # else nobody is slowed down by looking through them at each write
             written = {partition_for(record.group_id, count) for record in turn.records}
             seen = [group_id for group_id in seen if partition_for(group_id, count) in written]
-            shown = [group_id for group_id in shown if partition_for(group_id, count) in written]
+            published = [group_id for group_id in published if partition_for(group_id, count) in written]
         unseen.difference_update(seen)
-        for group_id in shown:
-            unshown.pop(group_id)()
+        for group_id in published:
+            unpublished.pop(group_id)()
 
     def wake(self, name: str) -> None:
         """Look after the fetches that wait for records of an internal topic."""

@@ -37,5 +37,5 @@ def create_topics(
     errors = state.streams_creation_errors
     if errors is None:
         errors = state.streams_creation_errors = CreationErrors()
-    topics, asked_for = configured.internal_topics_to_create, configured.asked_for
-    create_missing(state, ctx, errors, topics, asked_for, told, ttl_ms, broker_ms)
+    topics, requested = configured.internal_topics_to_create, configured.requested
+    create_missing(state, ctx, errors, topics, requested, told, ttl_ms, broker_ms)

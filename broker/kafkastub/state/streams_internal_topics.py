@@ -86,7 +86,7 @@ def create_missing(
     ctx: Asking,
     errors: CreationErrors,
     topics: InternalTopics,
-    asked_for: set[str],
+    requested: set[str],
     told: Sequence[ToldStatus],
     ttl_ms: int,
     broker_ms: int,
@@ -95,7 +95,7 @@ def create_missing(
 
     Args:
         topics: what is missing.
-        asked_for: those of them that have been asked for before, which nobody asks for again; it gets the others.
+        requested: those of them that have been asked for before, which nobody asks for again; it gets the others.
         told: the statuses of the answer, of which one says that they are missing.
         ttl_ms: how long an error is known: two heartbeats.
     """
@@ -105,8 +105,8 @@ def create_missing(
         _add(status, f"Unauthorized to CREATE on topics {', '.join(refused)}.")
         return
     known = errors.of(topics, broker_ms)
-    wanted = [topic for name, topic in topics.items() if name not in known and name not in asked_for]
-    asked_for.update(topic.name for topic in wanted)
+    wanted = [topic for name, topic in topics.items() if name not in known and name not in requested]
+    requested.update(topic.name for topic in wanted)
     for name, text in _create(state, ctx, wanted):
         errors.put(name, text, ttl_ms, broker_ms)
     if known:

@@ -222,7 +222,7 @@ def view(state: BrokerState, group_id: str) -> StreamsGroupView | None:
         assignor=state.coordinator.streams.context.assignor.name,
         topology=_topology(group),
         members={one.member_id: _member(group, one) for one in group.in_order()},
-        shutdown_by=group.soft.shutdown_by,
+        shutdown_by=group.volatile.shutdown_by,
     )
 
 
@@ -301,7 +301,7 @@ def _internal(topic: TopicInfo, counts: Mapping[str, int]) -> InternalTopicView:
 
 
 def _member(group: StreamsGroup, member: StreamsMember) -> StreamsMemberView:
-    said = group.soft.offsets_of(member.member_id)
+    said = group.volatile.offsets_of(member.member_id)
     return StreamsMemberView(
         **of_member(member),
         process_id=member.process_id,
@@ -338,5 +338,5 @@ def ask_for_shutdown(state: BrokerState, group_id: str, name: str) -> str:
     member_id = found.member(name).member_id
     streams = state.coordinator.streams.find(group_id)
     assert streams is not None
-    streams.soft.ask_for_shutdown(member_id)
+    streams.volatile.ask_for_shutdown(member_id)
     return member_id

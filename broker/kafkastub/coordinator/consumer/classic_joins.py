@@ -54,7 +54,7 @@ class ClassicJoins:
         if instance_id is None or is_new:
             member = group.joining(member_id, instance_id, records, takes_over=True)
         else:
-            member = group.known_static_member(instance_id, member_id)
+            member = group.existing_static_member(instance_id, member_id)
         try:
             subscription = embedded.subscription(join.protocols[0][1])
         except MalformedMessage:
@@ -80,7 +80,7 @@ class ClassicJoins:
         steps, expressions = self.beats.steps, self.beats.expressions
         replaced = group.static_member(updated.instance_id)
         downgrade = replaced is not None and self.conversions.is_last(replaced, group)
-        told = owned_partitions(subscription, steps.context.image)
+        reported = owned_partitions(subscription, steps.context.image)
         names_changed = subscribes_anew(group, member, updated, records)
         change, needs_look = expressions.update(group, member, updated, records)
         raised = names_changed or change is not Change.NONE
@@ -93,11 +93,11 @@ class ClassicJoins:
             if not rebalance:
                 instance = updated.member_id if replaced is None else replaced.member_id
                 target = group.target_epoch, group.target_of(instance)
-                after = steps.reconciled(group, updated, target, raised, told, records)
+                after = steps.reconciled(group, updated, target, raised, reported, records)
             self.conversions.after_replacing(group, after, rebalance, records, turn)
             return after
         target = steps.target(group, epoch, member, updated, homogeneous, records, turn)
-        after = steps.reconciled(group, updated, target, raised, told, records)
+        after = steps.reconciled(group, updated, target, raised, reported, records)
         expressions.refresh(group, member, updated, needs_look, None, turn)
         group.metadata_stale = group.metadata_stale and not looked
         steps.context.write(group, records, turn)

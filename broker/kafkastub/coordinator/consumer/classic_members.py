@@ -129,7 +129,7 @@ def _classic(
     if group_instance_id is None:
         member = group.member(member_id)
     else:
-        member = group.known_static_member(group_instance_id, member_id)
+        member = group.existing_static_member(group_instance_id, member_id)
     if member.classic is None:
         raise KafkaError(ErrorCode.UNKNOWN_MEMBER_ID, f"Member {member_id} does not use the classic protocol.")
     return member, member.classic
@@ -154,4 +154,4 @@ def _named(group: ConsumerGroup, identity: MemberIdentity) -> ConsumerMember:
     """The member that a LeaveGroup names; a static one may be named by its instance alone. Raises errors."""
     if identity.group_instance_id is None:
         return group.member(identity.member_id)
-    return group.known_static_member(identity.group_instance_id, identity.member_id or None)
+    return group.existing_static_member(identity.group_instance_id, identity.member_id or None)

@@ -10,7 +10,7 @@ from kafkastub.coordinator.consumer.assignment_response import merged
 from kafkastub.coordinator.consumer.group import ConsumerGroup
 from kafkastub.coordinator.consumer.member import ConsumerMember
 from kafkastub.coordinator.modern.describe import group_fields, member_fields, named, names_in_order
-from kafkastub.coordinator.modern.partition_sets import known_order
+from kafkastub.coordinator.modern.partition_sets import iteration_order
 from kafkawire.messages.consumer_group_describe_response import Assignment, DescribedGroup, Member, TopicPartitions
 
 CLASSIC_MEMBER: Final = 0
@@ -26,7 +26,7 @@ def described(group: ConsumerGroup, default_assignor: str, image: ClusterImage) 
 
 
 def _member(group: ConsumerGroup, member: ConsumerMember, image: ClusterImage) -> Member:
-    target = {topic_id: known_order(some) for topic_id, some in group.target_of(member.member_id).items()}
+    target = {topic_id: iteration_order(some) for topic_id, some in group.target_of(member.member_id).items()}
     return Member(
         **member_fields(member),
         instance_id=member.instance_id,

@@ -44,7 +44,7 @@ class ConsumerGroup(ReconcilingGroup[ConsumerMember, Assignment, MemberTimers]):
         classic_protocols: … and how many of them support a protocol, by its name.
         has_partition_metadata: whether a record of Kafka before 4.1 is still there, to be ended with the next epoch.
 
-    Soft, and lost on a reload:
+    In no record, and lost on a reload:
         held: members whose word that they have let go of partitions does not count; None where there never were any.
         expressions: the resolution of regular expressions; belongs to `expressions`.
     """

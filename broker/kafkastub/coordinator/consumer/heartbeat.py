@@ -78,11 +78,11 @@ class Heartbeats:
         records: list[Record],
         turn: Turn,
     ) -> ConsumerGroupHeartbeatResponse:
-        steps, epoch, told = self.steps, request.member_epoch, request.topic_partitions
+        steps, epoch, reported = self.steps, request.member_epoch, request.topic_partitions
         create = epoch == 0
         steps.check_room(group, request.member_id, request.instance_id)
         member_id = request.member_id or random_member_id(self.random)
-        member = steps.member(group, member_id, request.instance_id, epoch, told, records)
+        member = steps.member(group, member_id, request.instance_id, epoch, reported, records)
         said = _updated(member, request, client_id, client_host)
         names_changed = subscription(group, member, said, records)
         change, needs_look = self.expressions.update(group, member, said, records)
@@ -94,7 +94,7 @@ class Heartbeats:
             group_epoch, homogeneous = steps.epoch(group, raised, member, said, records)
         target = steps.target(group, group_epoch, member, said, homogeneous, records, turn)
         changed = names_changed or change is not Change.NONE
-        after = steps.reconciled(group, said, target, changed, told, records)
+        after = steps.reconciled(group, said, target, changed, reported, records)
 
         self.expressions.refresh(group, member, said, needs_look, may_describe, turn)
         group.metadata_stale = group.metadata_stale and not looked

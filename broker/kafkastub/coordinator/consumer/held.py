@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from kafkastub.coordinator.consumer.reconciliation import OwnedPartitions
-
-Told = Sequence[OwnedPartitions] | None
-"""What a member says that it owns; None where it says nothing, as most heartbeats do."""
+from kafkastub.coordinator.consumer.reconciliation import ReportedPartitions
 
 
 class HeldRevocations:
@@ -21,7 +16,7 @@ class HeldRevocations:
 
     def __init__(self) -> None:
         self._held: set[str] = set()
-        self._said: dict[str, Told] = {}
+        self._said: dict[str, ReportedPartitions] = {}
 
     def hold(self, member_id: str) -> None:
         """From now on."""
@@ -45,11 +40,11 @@ class HeldRevocations:
         self._held.discard(member_id)
         self._said.pop(member_id, None)
 
-    def heard(self, member_id: str, told: Told) -> Told:
+    def heard(self, member_id: str, reported: ReportedPartitions) -> ReportedPartitions:
         """What counts of what the member says with this heartbeat."""
         if member_id in self._held:
-            if told is not None:
-                self._said[member_id] = told
+            if reported is not None:
+                self._said[member_id] = reported
             return None
         before = self._said.pop(member_id, None)
-        return before if told is None else told
+        return before if reported is None else reported

@@ -39,6 +39,10 @@ class OwnedPartitions(Protocol):
     def partitions(self) -> Sequence[int]: ...
 
 
+ReportedPartitions = Sequence[OwnedPartitions] | None
+"""What a member says that it owns; None where it says nothing, as most heartbeats do."""
+
+
 class Reconciliation(NamedTuple):
     """What a member is reconciled with.
 
@@ -46,7 +50,7 @@ class Reconciliation(NamedTuple):
         topic_ids: what it subscribes to, of the topics that exist.
         subscribes: whether it subscribes to anything, be it to topics that do not exist.
         subscription_changed: in this very heartbeat.
-        told: the partitions that the member says it has; None where it does not say.
+        reported: the partitions that the member says it has; None where it does not say.
     """
 
     target_epoch: int
@@ -55,7 +59,7 @@ class Reconciliation(NamedTuple):
     subscribes: bool
     owners: Owners
     subscription_changed: bool
-    told: Sequence[OwnedPartitions] | None
+    reported: ReportedPartitions
 
     def next(self, member: ConsumerMember) -> ConsumerMember:
         """The member as it is after this heartbeat. Raises FENCED_MEMBER_EPOCH."""
@@ -70,7 +74,7 @@ class Reconciliation(NamedTuple):
             return self._towards_target(member, member.member_epoch)
         if state is MemberState.UNRELEASED_PARTITIONS:
             return self._towards_target(member, member.member_epoch)
-        if self.told is None or self.told:
+        if self.reported is None or self.reported:
             raise KafkaError(
                 ErrorCode.FENCED_MEMBER_EPOCH,
                 "The consumer group member is in a unknown state. "
@@ -80,9 +84,9 @@ class Reconciliation(NamedTuple):
 
     def _has_any(self, partitions: EpochsOfPartitions) -> bool:
         """Whether the member may still have one of these, for all that it says."""
-        if self.told is None:
+        if self.reported is None:
             return True
-        for topic in self.told:
+        for topic in self.reported:
             of_topic = partitions.get(topic.topic_id, _NO_EPOCHS)
             if of_topic and any(partition in of_topic for partition in topic.partitions):
                 return True

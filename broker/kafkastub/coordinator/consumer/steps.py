@@ -6,12 +6,12 @@ happened where one of them raises. Kafka: GroupMetadataManager (getOrMaybeCreate
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from kafkastub.coordinator.consumer.context import ConsumerContext
 from kafkastub.coordinator.consumer.group import ConsumerGroup
 from kafkastub.coordinator.consumer.member import ConsumerMember
-from kafkastub.coordinator.consumer.reconciliation import OwnedPartitions, Reconciliation
+from kafkastub.coordinator.consumer.reconciliation import Reconciliation, ReportedPartitions
 from kafkastub.coordinator.consumer.records import ConsumerGroupPartitionMetadata
 from kafkastub.coordinator.group import Group
 from kafkastub.coordinator.modern.assignment import NO_ASSIGNMENT, Assignment
@@ -23,9 +23,6 @@ from kafkastub.coordinator.modern.membership import (
 from kafkastub.coordinator.modern.targets import TopicIds, compute
 from kafkastub.coordinator.records import Record, Tombstone
 from kafkastub.coordinator.turn import Turn
-
-Told = Sequence[OwnedPartitions] | None
-"""The partitions that a member says it has; None where it does not say."""
 
 
 class Steps:
@@ -52,7 +49,7 @@ class Steps:
         there = self.context.groups.groups.get(group_id)
         if create and there is not None and there.group_type == "classic" and not there.is_empty:
             return self.upgrade(there, records, turn)
-        return self.context.known_or_new(group_id, create, records)
+        return self.context.get_or_create(group_id, create, records)
 
     def check_room(self, group: ConsumerGroup, member_id: str, instance_id: str | None) -> None:
         """Raises GROUP_MAX_SIZE_REACHED where a member that is new finds no place."""
@@ -65,7 +62,7 @@ class Steps:
         member_id: str,
         instance_id: str | None,
         epoch: int,
-        told: Told,
+        reported: ReportedPartitions,
         records: list[Record],
     ) -> ConsumerMember:
         """The member as it is; one that comes is new, or takes the place of its instance's last member (KIP-345).
@@ -77,7 +74,7 @@ class Steps:
             is_classic = there is not None and there.classic is not None
             return group.joining(member_id, instance_id, records, takes_over=is_classic)
         member = group.staying(member_id, instance_id)
-        check_epoch("consumer", member, epoch, lambda: within(told, "topic_id", member.assigned))
+        check_epoch("consumer", member, epoch, lambda: within(reported, "topic_id", member.assigned))
         return member
 
     # -- what is new ---------------------------------------------------------------------------------------------
@@ -145,7 +142,7 @@ class Steps:
         updated: ConsumerMember,
         target: tuple[int, Assignment],
         subscription_changed: bool,
-        told: Told,
+        reported: ReportedPartitions,
         records: list[Record],
     ) -> ConsumerMember:
         """The member, as near to its target as it gets in this heartbeat. Raises FENCED_MEMBER_EPOCH.
@@ -156,9 +153,9 @@ class Steps:
             return updated
         topics = TopicIds(self.context.image, group.subscriptions.resolved)
         if group.held is not None:
-            told = group.held.heard(updated.member_id, told)
+            reported = group.held.heard(updated.member_id, reported)
         reconciliation = Reconciliation(
-            *target, topics.of(updated), topics.subscribes(updated), group.owners, subscription_changed, told
+            *target, topics.of(updated), topics.subscribes(updated), group.owners, subscription_changed, reported
         )
         after = reconciliation.next(updated)
         if after != updated:

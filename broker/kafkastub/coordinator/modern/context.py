@@ -96,7 +96,7 @@ class ModernContext(Generic[Modern, Settings]):
             raise KafkaError(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} not found.")
         raise self.of_another_type(group_id)
 
-    def known_or_new(self, group_id: str, create: bool, records: list[Record]) -> Modern:
+    def get_or_create(self, group_id: str, create: bool, records: list[Record]) -> Modern:
         """The group, or with `create` a new one where there is none. Raises GROUP_ID_NOT_FOUND.
 
         The tombstones of a classic group that makes room are appended to `records`.

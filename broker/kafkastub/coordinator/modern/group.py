@@ -51,7 +51,7 @@ class ModernGroup(Generic[Member, Target, Timers]):
         target_epoch: the epoch that the target was computed for.
         target_timestamp: when it was computed, broker milliseconds.
 
-    Soft, and lost on a reload:
+    In no record, and lost on a reload:
         metadata_stale: the topics may be others than those that the epoch was made for.
         assigned_at: when the target was computed, timer milliseconds; None where nothing keeps from a new one.
         timers: the members' deadlines, by member id.
@@ -130,7 +130,7 @@ class ModernGroup(Generic[Member, Target, Timers]):
             raise KafkaError(ErrorCode.UNKNOWN_MEMBER_ID, what)
         return member
 
-    def known_or_new(self, member_id: str) -> Member:
+    def get_or_create(self, member_id: str) -> Member:
         """A member; one that is not there is new."""
         return self.members.get(member_id) or self.forms.new(member_id)
 
@@ -323,7 +323,7 @@ class ModernGroup(Generic[Member, Target, Timers]):
         self.metadata_hash = record.metadata_hash
 
     def _apply_member(self, record: Any) -> None:
-        self.update(self.forms.with_record(self.known_or_new(record.member_id), record))
+        self.update(self.forms.with_record(self.get_or_create(record.member_id), record))
 
     def _end_member(self, record: Tombstone) -> None:
         old = self.members.pop(record.name, None)
@@ -332,7 +332,7 @@ class ModernGroup(Generic[Member, Target, Timers]):
             self._forget(record.name)
 
     def _apply_current(self, record: CurrentOfMember) -> None:
-        self.update(self.forms.with_record(self.known_or_new(record.member_id), record))
+        self.update(self.forms.with_record(self.get_or_create(record.member_id), record))
 
     def _end_current(self, record: Tombstone) -> None:
         member = self.members.get(record.name)

@@ -68,15 +68,15 @@ def check_epoch(
         raise fenced(group_type, "smaller", epoch, known, otherwise)
 
 
-def within(told: Sequence[Any] | None, key: str, assigned: Mapping[Any, Collection[int]]) -> bool:
+def within(reported: Sequence[Any] | None, key: str, assigned: Mapping[Any, Collection[int]]) -> bool:
     """Whether a member says what it has, and has no other partitions than it was assigned.
 
     Args:
-        key: the attribute of what is told by which `assigned` is.
+        key: the attribute of what is reported by which `assigned` is.
     """
-    return told is not None and all(
+    return reported is not None and all(
         getattr(one, key) in assigned and all(partition in assigned[getattr(one, key)] for partition in one.partitions)
-        for one in told
+        for one in reported
     )
 
 

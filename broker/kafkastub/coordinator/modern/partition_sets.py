@@ -37,7 +37,7 @@ class PartitionSet(frozenset[int]):
         return PartitionSet, (self._order,)
 
 
-def known_order(partitions: frozenset[int]) -> Collection[int]:
+def iteration_order(partitions: frozenset[int]) -> Collection[int]:
     """The order that a set was given; ascending where it was given none."""
     return partitions._order if isinstance(partitions, PartitionSet) else sorted(partitions)
 
@@ -49,7 +49,7 @@ def of_record(partitions: Collection[int]) -> PartitionSet:
 
 def written_and_read(partitions: frozenset[int]) -> frozenset[int]:
     """The set that is read from the record that this one is written to: itself, where the order stays."""
-    order = known_order(partitions)
+    order = iteration_order(partitions)
     read = java_order(dict.fromkeys(order), table_for(len(partitions)))
     same = isinstance(partitions, PartitionSet) and tuple(read) == order
     return partitions if same else PartitionSet(read)
@@ -131,7 +131,7 @@ class Growing:
 
 def copy_of(partitions: frozenset[int]) -> Growing:
     """A `HashSet` made from another one."""
-    return Growing(known_order(partitions), table_for(len(partitions)))
+    return Growing(iteration_order(partitions), table_for(len(partitions)))
 
 
 def topics_in_order(topic_ids: Iterable[bytes]) -> list[bytes]:

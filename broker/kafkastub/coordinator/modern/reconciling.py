@@ -36,7 +36,7 @@ class ReconcilingGroup(ModernGroup[Member, Target, Timers]):
         member_id = None if instance_id is None else self.static_members.get(instance_id)
         return None if member_id is None else self.members[member_id]
 
-    def known_static_member(self, instance_id: str, member_id: str | None) -> Member:
+    def existing_static_member(self, instance_id: str, member_id: str | None) -> Member:
         """The same, who is to be that member, or any where it is None.
 
         Raises UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID where it is another one by now.
@@ -51,7 +51,7 @@ class ReconcilingGroup(ModernGroup[Member, Target, Timers]):
 
     def staying(self, member_id: str, instance_id: str | None) -> Member:
         """A member that is there. Raises UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID."""
-        return self.member(member_id) if instance_id is None else self.known_static_member(instance_id, member_id)
+        return self.member(member_id) if instance_id is None else self.existing_static_member(instance_id, member_id)
 
     def joining(
         self, member_id: str, instance_id: str | None, records: list[Record], *, takes_over: bool = False
@@ -62,7 +62,7 @@ class ReconcilingGroup(ModernGroup[Member, Target, Timers]):
         """
         there = self.static_member(instance_id)
         if there is None or instance_id is None:
-            return self.known_or_new(member_id)
+            return self.get_or_create(member_id)
         if not takes_over and there.member_epoch != LEAVE_GROUP_STATIC_MEMBER_EPOCH:
             raise unreleased(member_id, instance_id, there.member_id)
         member = replace(there, member_id=member_id, member_epoch=0, previous_member_epoch=0)

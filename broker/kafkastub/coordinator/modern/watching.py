@@ -92,7 +92,7 @@ class Watching(Sessions[Reconciling, Timers]):
         if request.instance_id is None:
             super().let_leave(group, request, turn)
             return
-        member = group.known_static_member(request.instance_id, request.member_id)
+        member = group.existing_static_member(request.instance_id, request.member_id)
         if request.member_epoch == LEAVE_GROUP_STATIC_MEMBER_EPOCH:
             # its session runs on; until it is over, what it has is kept for the instance's next member
             left = group.forms.assignment_record(group.group_id, self._left_for_a_while(member))

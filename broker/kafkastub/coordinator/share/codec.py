@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from kafkastub.coordinator.modern.codec import Field, GroupCodec, form
-from kafkastub.coordinator.modern.partition_sets import known_order, of_record, topics_in_order
+from kafkastub.coordinator.modern.partition_sets import iteration_order, of_record, topics_in_order
 from kafkastub.coordinator.modern.records import Partitions
 from kafkastub.coordinator.share import records
 from kafkawire.messages.share_group_current_member_assignment_value import TopicPartitions
@@ -25,7 +25,7 @@ def _partitions(topic: Callable[..., Any]) -> Field:
     def read(topics: Iterable[TopicPartitions]) -> Partitions:
         return {bytes(one.topic_id): of_record(one.partitions) for one in topics}
 
-    return Field(read, lambda partitions: [topic(one, list(known_order(some))) for one, some in partitions.items()])
+    return Field(read, lambda partitions: [topic(one, list(iteration_order(some))) for one, some in partitions.items()])
 
 
 def _read_topics(topics: Iterable[TopicPartitionsInfo]) -> dict[bytes, records.TopicPartitions]:
@@ -34,7 +34,7 @@ def _read_topics(topics: Iterable[TopicPartitionsInfo]) -> dict[bytes, records.T
 
 def _written_topics(topics: Mapping[bytes, records.TopicPartitions]) -> list[TopicPartitionsInfo]:
     return [
-        TopicPartitionsInfo(one, topics[one].name, list(known_order(topics[one].partitions)))
+        TopicPartitionsInfo(one, topics[one].name, list(iteration_order(topics[one].partitions)))
         for one in topics_in_order(topics)
     ]
 

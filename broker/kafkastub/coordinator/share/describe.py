@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kafkastub.coordinator.cluster import ClusterImage
 from kafkastub.coordinator.modern.describe import group_fields, member_fields, named, names_in_order
-from kafkastub.coordinator.modern.partition_sets import known_order
+from kafkastub.coordinator.modern.partition_sets import iteration_order
 from kafkastub.coordinator.share.group import ShareGroup
 from kafkastub.coordinator.share.member import ShareMember
 from kafkawire.messages.share_group_describe_response import Assignment, DescribedGroup, Member, TopicPartitions
@@ -18,7 +18,7 @@ def described(group: ShareGroup, assignor: str, image: ClusterImage) -> Describe
 
 
 def _member(member: ShareMember, image: ClusterImage) -> Member:
-    assigned = {topic_id: known_order(some) for topic_id, some in member.assigned.items()}
+    assigned = {topic_id: iteration_order(some) for topic_id, some in member.assigned.items()}
     return Member(
         **member_fields(member),
         subscribed_topic_names=names_in_order(member.subscribed_topic_names),

@@ -32,7 +32,7 @@ class ShareGroup(ModernGroup[ShareMember, Assignment, MemberTimers]):
         partition_metadata: of which partitions the state is kept; None before the first of them.
         subscriptions: the topics, counted.
 
-    Soft, and lost on a reload:
+    In no record, and lost on a reload:
         session_timeout_ms: of the group, when a session was last armed.
         initializing_since: when `partition_metadata` was written, timer milliseconds.
         quiet: the last heartbeat found nothing to do for the group, and nothing has changed since.

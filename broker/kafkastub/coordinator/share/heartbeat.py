@@ -13,7 +13,7 @@ from kafkastub.coordinator.cluster import ClusterImage
 from kafkastub.coordinator.modern.assignment import Assignment
 from kafkastub.coordinator.modern.groups import HeartbeatResult
 from kafkastub.coordinator.modern.membership import check_epoch, check_room, subscription, updated
-from kafkastub.coordinator.modern.partition_sets import known_order, topics_in_order
+from kafkastub.coordinator.modern.partition_sets import iteration_order, topics_in_order
 from kafkastub.coordinator.modern.records import Partitions
 from kafkastub.coordinator.modern.targets import TopicIds, compute
 from kafkastub.coordinator.modern.timers import MemberTimers
@@ -59,9 +59,9 @@ class Heartbeats(Sessions[ShareGroup, MemberTimers]):
             return HeartbeatResult(_answer(member_id, epoch, settings))
         records: list[Record] = []
         create = epoch == 0
-        group = context.known_or_new(request.group_id, create, records)
+        group = context.get_or_create(request.group_id, create, records)
         check_room(group, context.settings.max_size, has_place=member_id in group.members)
-        member = group.known_or_new(member_id) if create else group.member(member_id)
+        member = group.get_or_create(member_id) if create else group.member(member_id)
         if not create:
             before = member.previous_member_epoch
             why = f", and it does not match the previous member epoch ({before})"
@@ -222,4 +222,4 @@ def _subscribed_part(target: Assignment, names: frozenset[str], image: ClusterIm
 def _told(assigned: Partitions) -> ToldAssignment:
     """What a heartbeat tells its member that it has, in Kafka's order: by the buckets of its maps."""
     topics = topics_in_order(assigned)
-    return ToldAssignment([TopicPartitions(one, list(known_order(assigned[one]))) for one in topics])
+    return ToldAssignment([TopicPartitions(one, list(iteration_order(assigned[one]))) for one in topics])

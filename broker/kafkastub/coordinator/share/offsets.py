@@ -85,7 +85,7 @@ def begin_delete(context: ShareContext, group: ShareGroup, turn: Turn) -> None:
 def alter(context: ShareContext, request: AlterShareGroupOffsetsRequest, turn: Turn) -> Altered:
     """Raises GROUP_ID_NOT_FOUND, NON_EMPTY_GROUP; a group that is not there is made."""
     group_id = request.group_id
-    group = context.known_or_new(group_id, True, [])
+    group = context.get_or_create(group_id, True, [])
     _check_empty(group)
     image = context.image
     responses: list[AlterShareGroupOffsetsResponseTopic] = []

@@ -134,7 +134,7 @@ def without_topics(
 ) -> ShareGroupStatePartitionMetadata | None:
     """These topics are gone; None where nothing of them was known. Kafka: maybeCleanupShareGroupState."""
     known = group.partition_metadata
-    if known is None or not any(one in part for one in gone for part in known_parts(known)):
+    if known is None or not any(one in part for one in gone for part in tracked_partitions(known)):
         return None
     return ShareGroupStatePartitionMetadata(
         group.group_id,
@@ -151,7 +151,7 @@ def gone(known: ShareGroupStatePartitionMetadata, names: Collection[str], image:
     return [one for one, name in named.items() if name in names and image.topic_name(one) is None]
 
 
-def known_parts(known: ShareGroupStatePartitionMetadata) -> tuple[Mapping[bytes, object], ...]:
+def tracked_partitions(known: ShareGroupStatePartitionMetadata) -> tuple[Mapping[bytes, object], ...]:
     """All that is known, by topic id."""
     return known.initializing, known.initialized, known.deleting
 

@@ -133,7 +133,7 @@ class Assigning:
         computation = Computation(
             members,
             before,
-            {member_id: said.offsets for member_id, said in group.soft.task_offsets.items()},
+            {member_id: said.offsets for member_id, said in group.volatile.task_offsets.items()},
             configured.subtopologies if configured.is_ready else None,
             int(dict(configs).get(NUM_STANDBY_REPLICAS, "0")),
             self.context.assignor,

@@ -71,7 +71,7 @@ class ConfiguredTopology:
         subtopologies: by id, in the order of `String.compareTo`; None where the topics do not do for them.
         internal_topics_to_create: those that are not there.
         error: what members are to be told; None where tasks can be assigned.
-        asked_for: those of them that the controller was asked for. Kafka keeps the entries of its request and can put
+        requested: those of them that the controller was asked for. Kafka keeps the entries of its request and can put
             none of them into a second one: what is deleted again, or failed, is asked for when the topics are others.
     """
 
@@ -80,7 +80,7 @@ class ConfiguredTopology:
     subtopologies: Mapping[str, ConfiguredSubtopology] | None
     internal_topics_to_create: InternalTopics
     error: TopicConfigurationError | None
-    asked_for: set[str] = field(default_factory=set, compare=False, repr=False)
+    requested: set[str] = field(default_factory=set, compare=False, repr=False)
 
     @property
     def is_ready(self) -> bool:
@@ -128,13 +128,13 @@ class _Counts:
         self._image = image
         self._decided = decided
 
-    def known(self, name: str) -> int | None:
+    def existing_or_decided(self, name: str) -> int | None:
         """None where they are not known."""
         return self._image.partition_count(name) or self._decided.get(name)
 
     def of(self, name: str) -> int:
         """Raises UNKNOWN_SERVER_ERROR where they are not known."""
-        count = self.known(name)
+        count = self.existing_or_decided(name)
         if count is None:
             raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)
         return count
@@ -152,7 +152,7 @@ def _decide(topology: Topology, image: ClusterImage, copartition_groups: list[li
     subtopologies = list(topology.by_id.values())
     decided: dict[str, int] = {}
     counts = _Counts(image, decided)
-    decided.update(repartition_topics.partition_counts(subtopologies, counts.known))
+    decided.update(repartition_topics.partition_counts(subtopologies, counts.existing_or_decided))
     read = [topic for one in subtopologies for topic in one.repartition_source_topics]
     copartitioning = Copartitioning(read, counts.of)
     for group in copartition_groups:

@@ -27,13 +27,13 @@ def described(group: StreamsGroup, assignor: str) -> DescribedGroup:
         raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)
     return DescribedGroup(
         **group_fields(group, assignor),
-        topology=topology_described(group.topology, group.soft.shown),
+        topology=topology_described(group.topology, group.volatile.published),
         members=[_member(group, member) for member in group.in_order()],
     )
 
 
 def _member(group: StreamsGroup, member: StreamsMember) -> Member:
-    endpoint, said = member.user_endpoint, group.soft.offsets_of(member.member_id)
+    endpoint, said = member.user_endpoint, group.volatile.offsets_of(member.member_id)
     return Member(
         **member_fields(member),
         instance_id=member.instance_id,

@@ -26,7 +26,7 @@ class Fencing(Watching[StreamsGroup, MemberTimers]):
     def let_leave(self, group: StreamsGroup, request: StreamsGroupHeartbeatRequest, turn: Turn) -> None:
         """The same. Whoever asks for the shutdown of the application has asked for it, whatever comes of the rest."""
         if request.shutdown_application:
-            group.soft.ask_for_shutdown(request.member_id)
+            group.volatile.ask_for_shutdown(request.member_id)
         super().let_leave(group, request, turn)
 
     def _left_for_a_while(self, member: StreamsMember) -> StreamsMember:

@@ -1,6 +1,6 @@
 """One streams group: what its records say, what follows from that, and what others ask of any group.
 
-`apply` is the one place where a live group changes, but for what is soft. Kafka: StreamsGroup.
+`apply` is the one place where a live group changes, but for what is volatile. Kafka: StreamsGroup.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from kafkastub.coordinator.streams.records import (
     StreamsGroupTopology,
 )
 from kafkastub.coordinator.streams.runners import Runners
-from kafkastub.coordinator.streams.soft_state import SoftState
 from kafkastub.coordinator.streams.tasks import EMPTY, TasksTuple
 from kafkastub.coordinator.streams.topology import Topology
+from kafkastub.coordinator.streams.volatile_state import VolatileState
 from kafkastub.coordinator.turn import Turn
 from kafkastub.deadlines import Deadline
 
@@ -45,8 +45,8 @@ class StreamsGroup(ReconcilingGroup[StreamsMember, TasksTuple, MemberTimers]):
         target_version: raised with each change of the target.
         runners: which process has which task.
 
-    Soft, and lost on a reload:
-        soft: what members said and were told.
+    In no record, and lost on a reload:
+        volatile: what is in no record: what members said and were told.
         initial_delay: until when the first members are waited for; None before there was such a wait.
     """
 
@@ -54,9 +54,9 @@ class StreamsGroup(ReconcilingGroup[StreamsMember, TasksTuple, MemberTimers]):
         "initial_delay",
         "metadata",
         "runners",
-        "soft",
         "target_version",
         "topology",
+        "volatile",
     )
 
     group_type = "streams"
@@ -71,7 +71,7 @@ class StreamsGroup(ReconcilingGroup[StreamsMember, TasksTuple, MemberTimers]):
         self.topology: Topology | None = None
         self.target_version = 0
         self.runners = Runners()
-        self.soft = SoftState()
+        self.volatile = VolatileState()
         self.initial_delay: Deadline[Turn] | None = None
 
     # -- what it looks like --------------------------------------------------------------------------------------
@@ -95,7 +95,7 @@ class StreamsGroup(ReconcilingGroup[StreamsMember, TasksTuple, MemberTimers]):
     @property
     def configured(self) -> ConfiguredTopology | None:
         """The topology beside the topics, as the last heartbeat that looked found it."""
-        return self.soft.configured
+        return self.volatile.configured
 
     def described(self) -> GroupDescription:
         """What it looks like now, for those who look from inside."""
@@ -133,7 +133,7 @@ class StreamsGroup(ReconcilingGroup[StreamsMember, TasksTuple, MemberTimers]):
 
     def _changed(self) -> None:
         if not self.members:
-            self.soft.shutdown_by = None
+            self.volatile.shutdown_by = None
 
     def _replace(self, old: StreamsMember | None, new: StreamsMember | None) -> None:
         runners = self.runners
@@ -144,11 +144,11 @@ class StreamsGroup(ReconcilingGroup[StreamsMember, TasksTuple, MemberTimers]):
         if new is not None:
             runners.add(new.assigned, new.process_id)
             runners.add(new.pending_revocation, new.process_id)
-            self.soft.endpoints.pop(new.member_id, None)
+            self.volatile.endpoints.pop(new.member_id, None)
 
     def _forget(self, member_id: str) -> None:
         super()._forget(member_id)
-        self.soft.forget(member_id)
+        self.volatile.forget(member_id)
 
     def _read_target(self, record: StreamsGroupTargetAssignmentMember) -> TasksTuple:
         self.target_version += 1

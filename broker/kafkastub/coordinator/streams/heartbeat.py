@@ -1,7 +1,7 @@
 """StreamsGroupHeartbeat: members that come and stay. Kafka: GroupMetadataManager.streamsGroupHeartbeat.
 
-The steps come in Kafka's order, as each may refuse the heartbeat, and what the ones before it have changed of the soft
-state stays changed.
+The steps come in Kafka's order, as each may refuse the heartbeat, and what the ones before it have changed of the
+volatile state stays changed.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from kafkastub.coordinator.streams.group import StreamsGroup
 from kafkastub.coordinator.streams.member import StreamsMember
 from kafkastub.coordinator.streams.reconciliation import Reconciliation
 from kafkastub.coordinator.streams.records import NO_TOPOLOGY_EPOCH, Pairs, StreamsGroupMetadata, StreamsGroupTopology
-from kafkastub.coordinator.streams.soft_state import SoftState
 from kafkastub.coordinator.streams.tasks import EMPTY, TasksTuple, tasks_of
 from kafkastub.coordinator.streams.topology import Topology
 from kafkastub.coordinator.streams.unchanged_heartbeat import remember
 from kafkastub.coordinator.streams.validation import check_tasks
+from kafkastub.coordinator.streams.volatile_state import VolatileState
 from kafkastub.coordinator.turn import Turn
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.messages.streams_group_heartbeat_request import StreamsGroupHeartbeatRequest
@@ -112,7 +112,7 @@ class Heartbeats:
             self._write(beat, after)
         except KafkaError:
             if request.member_id not in beat.group.members:  # nobody would ever ask to forget it
-                beat.group.soft.forget(request.member_id)
+                beat.group.volatile.forget(request.member_id)
             raise
         if not beat.records:
             remember(self.context, beat.group, after, response, version)
@@ -123,7 +123,7 @@ class Heartbeats:
     def _find(self, beat: _Heartbeat) -> None:
         """The group and the member. Raises GROUP_ID_NOT_FOUND, GROUP_MAX_SIZE_REACHED, and what speaks against it."""
         request, group_id = beat.request, beat.request.group_id
-        beat.group = self.context.known_or_new(group_id, beat.joins, beat.records)
+        beat.group = self.context.get_or_create(group_id, beat.joins, beat.records)
         beat.is_new = self.context.find(group_id) is not beat.group
         if beat.joins:
             settings = self.context.settings
@@ -131,7 +131,7 @@ class Heartbeats:
         there = beat.group.static_member(request.instance_id)
         if there is not None and there.member_id != request.member_id:
             beat.replaced = there
-            beat.group.soft.relabel(there.member_id, request.member_id)
+            beat.group.volatile.relabel(there.member_id, request.member_id)
         beat.before = joining.member(beat.group, request, beat.records)
 
     def _describe_itself(self, beat: _Heartbeat, client_id: str, client_host: str) -> None:
@@ -173,16 +173,16 @@ class Heartbeats:
         if configured is not None and group.topology is not None and not group.metadata_stale:
             beat.configured = configured
             return
-        again, beat.looked = group.topology is None, True
+        is_other, beat.looked = group.topology is None, True
         beat.metadata_hash = self.context.topics.metadata_hash(beat.topology.required_topics())
         if beat.metadata_hash != group.metadata.metadata_hash:
             beat.update = Update.RECOMPUTE
-            again = True
-        if again or configured is None:
+            is_other = True
+        if is_other or configured is None:
             configured = configure(beat.topology, beat.metadata_hash, self.context.image)
-            group.soft.configured = configured
+            group.volatile.configured = configured
             if not beat.is_new:
-                self.context.groups.unshown[group.group_id] = group.soft.show
+                self.context.groups.unpublished[group.group_id] = group.volatile.publish
         beat.configured = configured
 
     def _look_at_tasks(self, beat: _Heartbeat) -> None:
@@ -193,9 +193,9 @@ class Heartbeats:
             assert configured.subtopologies is not None
             check_tasks(configured.subtopologies, (request.active_tasks, request.standby_tasks, request.warmup_tasks))
         if request.task_offsets is not None or request.task_end_offsets is not None:
-            soft = beat.group.soft
-            said = soft.offsets_of(request.member_id).updated(request.task_offsets, request.task_end_offsets)
-            soft.task_offsets[request.member_id] = said
+            volatile = beat.group.volatile
+            said = volatile.offsets_of(request.member_id).updated(request.task_offsets, request.task_end_offsets)
+            volatile.task_offsets[request.member_id] = said
 
     # -- what is to be assigned ----------------------------------------------------------------------------------
 
@@ -254,11 +254,11 @@ class Heartbeats:
         if assigned.delay is not None:
             beat.statuses.append(assigned.delay)
         warms_up = self.context.of(group.group_id).num_warmup_replicas > 0
-        known = None if refined is not None else group.soft.refined(assigned.epoch)
+        known = None if refined is not None else group.volatile.refined(assigned.epoch)
         if known is None:
             known = assigned.tasks if refined is None else refined
             if warms_up:
-                group.soft.refine(assigned.epoch, known, group.target_version if known is group.target else None)
+                group.volatile.refine(assigned.epoch, known, group.target_version if known is group.target else None)
         return assigned.epoch, known.get(beat.member.member_id, EMPTY)
 
     def _reconciled(self, beat: _Heartbeat, target_epoch: int, target: TasksTuple) -> StreamsMember:
@@ -284,7 +284,7 @@ class Heartbeats:
     def _answer(self, beat: _Heartbeat, after: StreamsMember) -> StreamsGroupHeartbeatResponse:
         group, request, context = beat.group, beat.request, self.context
         if request.shutdown_application:
-            group.soft.ask_for_shutdown(request.member_id)
+            group.volatile.ask_for_shutdown(request.member_id)
         settings = context.of(group.group_id)
         response = responses.answer(after, settings)
         changed = beat.before.assigned != after.assigned
@@ -298,12 +298,12 @@ class Heartbeats:
             request.endpoint_information_epoch,
         )
         if group.group_id in context.groups.groups:
-            response.endpoint_information_epoch = group.soft.endpoint_epoch
+            response.endpoint_information_epoch = group.volatile.endpoint_epoch
         if beat.configured.error is not None:
             error = beat.configured.error
             beat.statuses.append(ToldStatus(error.status, error.message))
-        if group.soft.shutdown_by is not None:
-            beat.statuses.append(responses.shutdown(group.soft.shutdown_by))
+        if group.volatile.shutdown_by is not None:
+            beat.statuses.append(responses.shutdown(group.volatile.shutdown_by))
         missing = responses.missing_tags(beat.configs, after) if beat.version >= 1 else None
         if missing is not None:
             beat.statuses.append(missing)
@@ -315,8 +315,8 @@ class Heartbeats:
         group, turn, before = beat.group, beat.turn, beat.member
         group.metadata_stale = group.metadata_stale and not beat.looked
         self.context.write(group, beat.records, turn)
-        if beat.is_new:  # see `SoftState`
-            group.soft, group.metadata_stale = SoftState(), True
+        if beat.is_new:  # see `VolatileState`
+            group.volatile, group.metadata_stale = VolatileState(), True
         if beat.has_target:
             group.assigned_at = turn.timer_ms
         if after != before:

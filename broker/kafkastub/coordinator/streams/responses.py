@@ -72,7 +72,7 @@ class Endpoints(NamedTuple):
     def _of(self, member: StreamsMember) -> EndpointToPartitions | None:
         if member.user_endpoint is None:
             return None
-        known = self.group.soft.endpoints
+        known = self.group.volatile.endpoints
         found = known.get(member.member_id)
         if found is None:
             configured = self.group.configured
@@ -87,15 +87,15 @@ def tell_endpoints(
     response: StreamsGroupHeartbeatResponse, endpoints: Endpoints, tasks_changed: bool, joins: bool, known_epoch: int
 ) -> None:
     """Addresses are told where they are others than the member knows. Raises UNKNOWN_SERVER_ERROR."""
-    soft, after, replaced = endpoints.group.soft, endpoints.after, endpoints.replaced
+    volatile, after, replaced = endpoints.group.volatile, endpoints.after, endpoints.replaced
     tasks_changed = tasks_changed or (joins and not endpoints.rules.endpoints_change)
     if joins or tasks_changed or endpoints.changed or replaced is not None:
-        soft.endpoints.pop(after.member_id, None)
+        volatile.endpoints.pop(after.member_id, None)
         if replaced is not None:
-            soft.endpoints.pop(replaced.member_id, None)
+            volatile.endpoints.pop(replaced.member_id, None)
     if endpoints.changed or (tasks_changed and after.user_endpoint is not None):
-        soft.endpoint_epoch += 1
-    if soft.endpoint_epoch != known_epoch:
+        volatile.endpoint_epoch += 1
+    if volatile.endpoint_epoch != known_epoch:
         response.partitions_by_user_endpoint = endpoints.all()
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from kafkastub.coordinator.streams.context import StreamsContext
 from kafkastub.coordinator.streams.group import StreamsGroup
 from kafkastub.coordinator.streams.member import StreamsMember
-from kafkastub.coordinator.streams.soft_state import LastAnswer
+from kafkastub.coordinator.streams.volatile_state import LastAnswer
 from kafkawire.messages.streams_group_heartbeat_request import StreamsGroupHeartbeatRequest
 from kafkawire.messages.streams_group_heartbeat_response import StreamsGroupHeartbeatResponse
 
@@ -23,24 +23,24 @@ def remember(
     version: int,
 ) -> None:
     """A heartbeat without a record was answered: the next one is answered likewise, if it told nothing either."""
-    soft, configured, topology = group.soft, group.configured, group.topology
+    volatile, configured, topology = group.volatile, group.configured, group.topology
     quiet = (
         not response.status
         and response.active_tasks is None
         and response.partitions_by_user_endpoint is None
-        and response.endpoint_information_epoch == soft.endpoint_epoch
+        and response.endpoint_information_epoch == volatile.endpoint_epoch
         and configured is not None
         and not configured.internal_topics_to_create
         and topology is not None
         and not group.metadata_stale
-        and soft.shutdown_by is None
+        and volatile.shutdown_by is None
         and group.state_name == "Stable"
         and member.is_reconciled_to(group.target_epoch)
     )
     if not quiet or configured is None or topology is None:
-        soft.last_answers.pop(member.member_id, None)
+        volatile.last_answers.pop(member.member_id, None)
         return
-    soft.last_answers[member.member_id] = LastAnswer(
+    volatile.last_answers[member.member_id] = LastAnswer(
         response,
         version,
         member,
@@ -50,7 +50,7 @@ def remember(
         context.of(group.group_id),
         group.target_epoch,
         group.target_version,
-        soft.refined_version,
+        volatile.refined_version,
     )
 
 
@@ -66,15 +66,15 @@ def unchanged_answer(
     group = context.groups.groups.get(request.group_id)
     if type(group) is not StreamsGroup:
         return None
-    soft, member_id = group.soft, request.member_id
-    known = soft.last_answers.get(member_id)
+    volatile, member_id = group.volatile, request.member_id
+    known = volatile.last_answers.get(member_id)
     if known is None:
         return None
     member, response, settings = known.member, known.response, context.of(group.group_id)
     timers = group.timers.get(member_id)
     if (
         timers is None
-        or not _says_nothing(request, member, soft.endpoint_epoch)
+        or not _says_nothing(request, member, volatile.endpoint_epoch)
         or known.version != version
         or member.client_id != client_id
         or member.client_host != client_host
@@ -84,10 +84,10 @@ def unchanged_answer(
         or group.target_version != known.target_version
         or group.topology is not known.topology
         or group.metadata_stale
-        or soft.configured is not known.configured
-        or soft.refined_version != known.refined_version
-        or soft.shutdown_by is not None
-        or response.endpoint_information_epoch != soft.endpoint_epoch
+        or volatile.configured is not known.configured
+        or volatile.refined_version != known.refined_version
+        or volatile.shutdown_by is not None
+        or response.endpoint_information_epoch != volatile.endpoint_epoch
         or settings is not known.settings
     ):
         return None

@@ -101,7 +101,7 @@ def fast_path(state: BrokerState, version: int, is_clear: IsClear = always_clear
             topic is None
             or coordinator is None
             or coordinator.unseen
-            or coordinator.unshown
+            or coordinator.unpublished
             or behind > len(topic.partitions)
         ):
             return None

@@ -18,7 +18,7 @@ from kafkastub.coordinator.modern.assignors.simple_parts import (
     sized,
     targets_of,
 )
-from kafkastub.coordinator.modern.partition_sets import java_order, known_order
+from kafkastub.coordinator.modern.partition_sets import iteration_order, java_order
 from kafkawire.java_order import hash_map_order, uuid_hash
 
 
@@ -63,7 +63,7 @@ class _Topic:
         """What members have of the topic stays with them for now, whether they subscribe to it or not."""
         for index, target in enumerate(self._targets):
             had = target.old.get(self._topic_id)
-            for partition in () if had is None else known_order(had):
+            for partition in () if had is None else iteration_order(had):
                 self._by_partition.get(partition, Members).add(index)
                 self._by_member.setdefault(index, {})[partition] = None
 

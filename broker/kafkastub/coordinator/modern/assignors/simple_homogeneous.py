@@ -14,7 +14,7 @@ from kafkastub.coordinator.modern.assignors.simple_parts import (
     sized,
     targets_of,
 )
-from kafkastub.coordinator.modern.partition_sets import java_order, known_order
+from kafkastub.coordinator.modern.partition_sets import iteration_order, java_order
 from kafkawire.java_order import hash_map_order, spread, uuid_hash
 
 TopicPartition = tuple[bytes, int]
@@ -70,7 +70,7 @@ class _Group:
                 if topic not in topic_ids:
                     target.forget(topic)
                     continue
-                for partition in known_order(old[topic]):
+                for partition in iteration_order(old[topic]):
                     key = topic, partition
                     kept[key] = None
                     members = by_partition.get(key)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from kafkastub.coordinator.modern.assignment import Assignment, GroupSpec, MemberSubscription, TopicDescriber
 from kafkastub.coordinator.modern.assignors.errors import AssignorError
 from kafkastub.coordinator.modern.assignors.targets import Target
-from kafkastub.coordinator.modern.partition_sets import java_order, known_order, table_for
+from kafkastub.coordinator.modern.partition_sets import iteration_order, java_order, table_for
 from kafkawire.java_order import copied, hash_map_order, uuid_hash
 
 
@@ -64,7 +64,7 @@ def _keep(target: Target, counts: Mapping[bytes, int], quota: int, free: _Free) 
         elif len(partitions) <= quota:
             quota -= len(partitions)
         else:
-            given_back = list(java_order(known_order(partitions), table_for(len(partitions))))[quota:]
+            given_back = list(java_order(iteration_order(partitions), table_for(len(partitions))))[quota:]
             target.remove(topic, given_back)
             free.add(topic, given_back)
             quota = 0

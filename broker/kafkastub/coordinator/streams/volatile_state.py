@@ -39,13 +39,13 @@ class LastAnswer(NamedTuple):
     refined_version: int | None
 
 
-class SoftState:
+class VolatileState:
     """What members said and were told.
 
     Attributes:
         last_answers: what heartbeats that changed nothing were answered, by member id.
         refined_version: of the group's target, where that is what `refined` gives; else None.
-        shown: the topology beside the topics for those who only read: as it was when something was last written.
+        published: the topology beside the topics for those who only read: as it was when something was last written.
         task_offsets: by member id.
         endpoint_epoch: raised where a member with an endpoint has other tasks, or another endpoint.
         endpoints: where the tasks of members are, as last told, by member id.
@@ -58,15 +58,15 @@ class SoftState:
         "endpoint_epoch",
         "endpoints",
         "last_answers",
+        "published",
         "refined_version",
-        "shown",
         "shutdown_by",
         "task_offsets",
     )
 
     def __init__(self) -> None:
         self._configured: ConfiguredTopology | None = None
-        self.shown: ConfiguredTopology | None = None
+        self.published: ConfiguredTopology | None = None
         self._refined: tuple[int, dict[str, TasksTuple]] = (-1, {})
         self.refined_version: int | None = None
         self.last_answers: dict[str, LastAnswer] = {}
@@ -85,9 +85,9 @@ class SoftState:
         self._configured = configured
         self.endpoints.clear()
 
-    def show(self) -> None:
+    def publish(self) -> None:
         """Something was written: what is known now can be read."""
-        self.shown = self._configured
+        self.published = self._configured
 
     def offsets_of(self, member_id: str) -> MemberTaskOffsets:
         """What a member said of its tasks."""
