@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka import Consumer, Producer, TopicPartition
 
 from kafkastub import KafkaStub
 from kafkastub.client import Client
@@ -81,3 +81,25 @@ def test_what_is_written_since_is_skipped(stub: KafkaStub, consumer: Consumer):
     assert finding.guarantee == "skipped"
     # a fetch that waited may have been given the first of them
     assert finding.offsets in (((10, 14),), ((11, 14),))
+
+
+def test_what_a_client_of_no_known_group_was_given_may_have_been_the_groups(stub: KafkaStub, consumer: Consumer):
+    """A transaction takes in the offsets: nothing that is left names the group of the consumer."""
+    consumer.subscribe(["orders"])
+    stub.produce("orders", "order 0")
+    read(consumer, 1)
+    servers = stub.bootstrap_servers
+    producer = Producer({"bootstrap.servers": servers, "transactional.id": "writer", "client.id": "writer"})
+    producer.init_transactions(SECONDS)
+    push_out(stub)
+    for number in range(2):
+        for one in range(5):
+            stub.produce("orders", f"order {number} {one}")
+        producer.begin_transaction()
+        read(consumer, 5)
+        end = TopicPartition("orders", 0, 6 + 5 * number)
+        producer.send_offsets_to_transaction([end], consumer.consumer_group_metadata(), SECONDS)
+        producer.commit_transaction(SECONDS)
+    verdict = stub.check()
+    assert verdict.ok, str(verdict)
+    assert any("a client whose group is not known was given records of them" in one for one in verdict.undecided)

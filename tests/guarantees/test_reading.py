@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import struct
 from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafkastub.guarantees.reading import batches_in, spans_in
+from kafkastub.guarantees.events import Spoke
+from kafkastub.guarantees.reading import Reader, batches_in, spans_in
 from kafkastub.guarantees.reading_fetches import Pieces, fetch_answer, without_payloads
+from kafkastub.handlers.context import ConnectionInfo
+from kafkastub.journal.ring import Outcome, Raw
+from kafkawire.api import ApiKey
 from kafkawire.codec import decode_from, encode
+from kafkawire.header import request_header
 from kafkawire.messages.fetch_response import (
     AbortedTransaction,
     FetchableTopicResponse,
@@ -18,6 +24,8 @@ from kafkawire.messages.fetch_response import (
     LeaderIdAndEpoch,
     PartitionData,
 )
+from kafkawire.messages.streams_group_heartbeat_request import StreamsGroupHeartbeatRequest
+from kafkawire.messages.streams_group_heartbeat_response import StreamsGroupHeartbeatResponse
 from kafkawire.records import HEADER_SIZE, NewRecord, build_batch, build_marker
 
 KINDS = st.lists(st.tuples(st.sampled_from(["ordinary", "marker"]), st.integers(1, 3), st.integers(0, 2)), max_size=12)
@@ -114,6 +122,19 @@ def test_bytes_that_were_left_out_cannot_be_read():
         kept.place(4 + HEADER_SIZE - 2, 4)
     with pytest.raises(ValueError, match="without these bytes"):
         kept.place(4 + HEADER_SIZE + 10, 4)
+
+
+def test_a_heartbeat_of_a_streams_member_says_whom_its_client_reads_for():
+    """Its producer commits, under another client id."""
+    asked = StreamsGroupHeartbeatRequest("app", "member", 3)
+    data = request_header(ApiKey.STREAMS_GROUP_HEARTBEAT, 0, 1, "counting", True) + encode(asked, 0)
+    answer = encode(StreamsGroupHeartbeatResponse(), 0)
+    reply = struct.pack(">iix", len(answer) + 5, 1) + answer
+    info = ConnectionInfo(1, "/127.0.0.1", "127.0.0.1:1", node_id=1)
+    raw = Raw(data, 0, len(data), reply, info, 0, 0, 0, Outcome.REPLY, None)
+    (event,) = Reader(lambda topic_id: None).read(0, raw)
+    assert isinstance(event, Spoke)
+    assert (event.group, event.member, event.client.client_id) == ("app", "member", "counting")
 
 
 def records_of(kinds: list[tuple[str, int, int]]) -> bytes:

@@ -50,10 +50,12 @@ def on_stub(program: Program, keep: str, check: bool = False) -> Run:
     run = Run(program.name, program.version(), STUB)
     with contextlib.ExitStack() as stack:
         stub = stack.enter_context(Stub())
+        look = {"ignoring": ["read_aborted", *program.breaks]}  # the runner reads aborted records to judge
+        if check:  # from now on a check follows the requests: the journal alone would lose the first of them
+            httpx.get(f"{stub.control}/v1/check", timeout=ANSWER_SECONDS).raise_for_status()
         _play(run, program, stub.bootstrap_servers, lambda: stack.enter_context(Stub(keep=True)), keep)
         run.spoke = _spoken(httpx.get(f"{stub.control}/metrics", timeout=ANSWER_SECONDS).text)
         if check:
-            look = {"ignoring": "read_aborted"}  # the runner reads aborted records to judge
             verdict = httpx.get(f"{stub.control}/v1/check", params=look, timeout=ANSWER_SECONDS).json()
             run.lines.append(f"checked: {verdict['looked_at']}")
             run.failed = run.failed or "; ".join(f"{one['guarantee']}: {one['cause']}" for one in verdict["findings"])

@@ -340,7 +340,21 @@ class Consumers:
         log = self._state.log(one.partition)
         never = [(max(start, log.start), end) for start, end in never if end > log.start]
         known = [rest for start, end in never for rest in self._records(one.partition, start, end, look, undecided)]
+        if known and self._state.partial:
+            known = self._given_to_nobody(one, known, undecided)
         return known or None
+
+    def _given_to_nobody(self, one: Suspect, offsets: list[Range], undecided: list[str]) -> list[Range]:
+        """Those that no client of an unknown group was given: what named its group may be older than the history."""
+        of_nobody = [given for (_, partition), given in self._state.loose.items() if partition == one.partition]
+        left = left_over(offsets, *of_nobody)
+        if left != offsets:
+            undecided.append(
+                f"{one.partition[0]}-{one.partition[1]}: group {one.group} committed offsets {offsets[0][0]} to "
+                f"{offsets[-1][1] - 1}; a client whose group is not known was given records of them, and may belong to "
+                "it: the history begins in the middle"
+            )
+        return left
 
     def _records(
         self, partition: Partition, start: int, end: int, look: Look | None, undecided: list[str]

@@ -131,7 +131,7 @@ class Beat(Event):
 
 @dataclass(frozen=True, slots=True)
 class Spoke(Event):
-    """Heartbeat."""
+    """Heartbeat and StreamsGroupHeartbeat."""
 
     group: str
     member: str

@@ -84,7 +84,9 @@ class Ownership:
 
     def spoke(self, event: Spoke) -> None:
         """A member is behind this connection."""
-        self.is_behind(self._state.group(event.group), event.member, event.client)
+        group = self._state.group(event.group)
+        self.spoken(group, event.client)
+        self.is_behind(group, event.member, event.client)
 
     def is_behind(self, group: Group, member_id: str, client: Client) -> None:
         """A known member has asked for something on this connection."""

@@ -23,7 +23,9 @@ from kafkawire.schema import ZERO_UUID
 _MOST_SESSIONS: Final = 4096
 _MOST_NAMES: Final = 10_000
 _key_and_version: Final = struct.Struct(">hh").unpack_from
-_SAID_AGAIN: Final = frozenset((ApiKey.HEARTBEAT, ApiKey.CONSUMER_GROUP_HEARTBEAT, ApiKey.FIND_COORDINATOR))
+_SAID_AGAIN: Final = frozenset((
+    ApiKey.HEARTBEAT, ApiKey.CONSUMER_GROUP_HEARTBEAT, ApiKey.STREAMS_GROUP_HEARTBEAT, ApiKey.FIND_COORDINATOR,
+))  # fmt: skip
 """What says nothing new when it is said again."""
 _UNIQUE: Final = (Outcome.CLOCK, Outcome.REFUSED, Outcome.PENDING)
 

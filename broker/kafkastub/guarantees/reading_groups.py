@@ -234,6 +234,7 @@ GROUPS: Final = {
     ApiKey.HEARTBEAT: _heartbeat,
     ApiKey.LEAVE_GROUP: _left,
     ApiKey.CONSUMER_GROUP_HEARTBEAT: _beat,
+    ApiKey.STREAMS_GROUP_HEARTBEAT: _heartbeat,
     ApiKey.OFFSET_COMMIT: _committed,
     ApiKey.TXN_OFFSET_COMMIT: _committed,
     ApiKey.OFFSET_FETCH: _positions,
