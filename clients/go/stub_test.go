@@ -183,7 +183,7 @@ func TestTheLogOfAFailedTestHasWhyClientsWaitAndWhatTheStubWasAsked(t *testing.T
 		end()
 	}
 	text := failed.logged.String()
-	why := "why clients may wait:\n  Nobody made a topic 'order', for which x asked once. Is 'orders' meant?\n"
+	why := "why clients may wait:\n  Topic 'order' does not exist; x asked for it once. Did you mean 'orders'?\n"
 	for _, wanted := range []string{why, "Metadata v4", stub.BootstrapServers} {
 		if !strings.Contains(text, wanted) {
 			t.Errorf("the log has no %q: %s", wanted, text)

@@ -39,7 +39,7 @@ def causes(http: Http, **query: float) -> list[str]:
 
 def test_a_topic_that_is_not_there(stub: KafkaStub, http: Http):
     ask_for(stub, "order")
-    assert causes(http)[0] == "Nobody made a topic 'order', for which shipping asked once. Is 'orders' meant?"
+    assert causes(http)[0] == "Topic 'order' does not exist; shipping asked for it once. Did you mean 'orders'?"
 
 
 def test_a_forgotten_hold_comes_first(stub: KafkaStub, http: Http):
@@ -52,12 +52,12 @@ def test_a_forgotten_hold_comes_first(stub: KafkaStub, http: Http):
         fault.release()
         waiting.result()
     assert first == f"Fault {fault.id!r} holds 1 request until it is released: Metadata of shipping."
-    assert second.startswith("Nobody made a topic 'order'")
+    assert second.startswith("Topic 'order' does not exist")
 
 
 def test_only_requests_of_so_long_a_time(stub: KafkaStub, http: Http):
     ask_for(stub, "order")
-    assert causes(http, seconds=3600)[0].startswith("Nobody made a topic 'order'")
+    assert causes(http, seconds=3600)[0].startswith("Topic 'order' does not exist")
     assert causes(http, seconds=1e-6) == []
     assert http.refusal("GET", "/v1/causes", seconds=0) == "seconds='0' is refused: input should be greater than 0"
     assert "1000000000" in http.refusal("GET", "/v1/causes", seconds=1e10)

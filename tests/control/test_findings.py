@@ -92,12 +92,12 @@ def test_a_quota_that_keeps_a_client_waiting(stub: KafkaStub, http: Http, start:
     http.good("POST", "/v1/quotas", {"client_id": "slow", "quotas": {"consumer_byte_rate": 50}})
     stub.produce("orders", value="x" * 5000)
     consumer = start("g", "orders", client_id="slow")
-    found = one_with(http, "was told to wait", consumers=(consumer,))
+    found = one_with(http, "was throttled for", consumers=(consumer,))
     assert (found["level"], found["subject"]) == ("stop", "quota")
     assert ", when it asked for orders-0: quota consumer_byte_rate 50 of client id 'slow'." in found["sentence"]
     throttled = next(entry for entry in stub.journal.requests(api="Fetch") if entry.throttle_ms)
     wait = throttled.throttle_ms
-    assert f"slow was told to wait {wait / 1000:.0f} s " in found["sentence"]
+    assert f"slow was throttled for {wait / 1000:.0f} s " in found["sentence"]
     assert f" -> ok, throttled for {wait} ms " in str(throttled)
     (listed,) = http.good("GET", "/v1/journal", since=throttled.sequence, limit=1)["entries"]
     assert listed["throttle_time_ms"] == wait
@@ -194,7 +194,7 @@ def test_an_offset_beyond_the_end_is_not_all_that_there_is(stub: KafkaStub, http
     sentences = [each["sentence"] for each in told(http)]
     player.close()
     assert (
-        "The offset committed of orders-0, 120, is not in the log: it is beyond the end, 1. "
+        "The committed offset of orders-0, 120, is not in the log: it is beyond the end, 1. "
         "auto.offset.reset says where reading begins." in sentences
     )
     assert not any("all that there is" in each for each in sentences)
@@ -229,8 +229,8 @@ def test_an_offset_that_has_expired(stub: KafkaStub, http: Http) -> None:
     player.close()
     assert (found["level"], found["subject"], found["name"]) == ("look", "partition", "orders-0")
     assert found["sentence"] == (
-        f"The offset committed of orders-0 expired at {at}, and none was committed since. "
-        "Who began meanwhile did so where auto.offset.reset says."
+        f"The committed offset of orders-0 expired at {at}, and none was committed since. "
+        "A consumer that has started since then began where auto.offset.reset says."
     )
 
 
@@ -252,10 +252,10 @@ def unpolled(stub: KafkaStub) -> Iterator[Consumer]:
 def test_who_keeps_a_rebalance_waiting(stub: KafkaStub, http: Http, start: Start) -> None:
     with unpolled(stub):
         new = start("g", "two", client_id="new")
-        found = one_with(http, "has not joined anew", consumers=(new,))
+        found = one_with(http, "has not joined again", consumers=(new,))
         assert (found["level"], found["subject"], found["name"][:5]) == ("stop", "member", "busy-")
         assert found["sentence"].startswith(
-            f"Member busy ({found['name']}) has not joined anew: others wait for it for "
+            f"Member busy ({found['name']}) has not joined again: others wait for it for "
         )
         assert found["sentence"].endswith(" s more at most (the longest rebalance timeout of its members).")
         assert not any("Member new" in each["sentence"] for each in told(http))
@@ -267,7 +267,7 @@ def test_who_is_not_done_with_a_revocation_and_for_how_long(stub: KafkaStub, htt
     http.good("POST", "/v1/groups/g/hold-revocation", {"member": "one"})
     two.beat()
     one.beat()
-    found = one_with(http, "has not let go of two-")
+    found = one_with(http, "has not revoked two-")
     one.close(), two.close()
     assert found["sentence"].endswith(" s more (its rebalance timeout).")
 
@@ -291,7 +291,7 @@ def test_all_of_a_journal_is_looked_at(stub: KafkaStub, http: Http) -> None:
     stub._call(fill)
     sentences = [each["sentence"] for each in told(http)]
     player.close()
-    assert not any("as far as the journal goes back" in each for each in sentences), sentences
+    assert not any("in the entries that the journal still has" in each for each in sentences), sentences
 
 
 def test_partitions_without_an_offset_are_counted_beside_the_lag(stub: KafkaStub, http: Http) -> None:

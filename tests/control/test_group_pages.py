@@ -156,7 +156,7 @@ def test_who_does_not_ask_is_named(stub: KafkaStub, http: Http, player: Callable
     stub.produce("orders", value="x", partition=0)
     level, sentence = findings(http)[0]
     assert level == "stop"
-    assert sentence.startswith("client-one has not asked for orders-0, as far as the journal goes back")
+    assert sentence.startswith("client-one has not asked for orders-0 in the entries that the journal still has")
 
 
 def test_faults_that_members_meet(stub: KafkaStub, http: Http, player: Callable[[str], Player]) -> None:
@@ -180,7 +180,7 @@ def test_a_revocation_that_others_wait_for(stub: KafkaStub, http: Http, player: 
     found = "\n".join(sentence for _, sentence in findings(http))
     assert "The group is Reconciling" in found
     assert "Member client-one (one) is held" in found
-    assert "has not let go of orders-1 yet" in found
+    assert "has not revoked orders-1 yet" in found
 
 
 def test_an_open_transaction_and_an_offset_that_is_not_in_the_log(stub: KafkaStub, http: Http) -> None:
@@ -188,7 +188,7 @@ def test_an_open_transaction_and_an_offset_that_is_not_in_the_log(stub: KafkaStu
     http.good("POST", "/v1/hanging-transactions", {"topic": "orders", "partition": 0})
     found = dict.fromkeys(sentence for _, sentence in findings(http))
     assert any("is not in the log" in sentence for sentence in found)
-    assert any("get no further than 0: a transaction is open" in sentence for sentence in found)
+    assert any("cannot read past 0: a transaction is open" in sentence for sentence in found)
 
 
 def test_a_partition_without_a_leader(http: Http, player: Callable[[str], Player], stub: KafkaStub) -> None:
@@ -203,9 +203,8 @@ def test_who_asks_and_what_comes_of_it(stub: KafkaStub, http: Http, player: Call
     stub.produce("orders", value="x", partition=1)
     fetched(stub, 0)
     told = [sentence for _, sentence in findings(http)]
-    assert (
-        "client-one has not asked for orders-1, as far as the journal goes back: it has not begun, or paused." in told
-    )
+    never = "client-one has not asked for orders-1 in the entries that the journal still has"
+    assert f"{never}: it has not begun, or paused." in told
     assert any(sentence.startswith("client-one asks for orders-0 right now") for sentence in told)
     stub.faults.add(api="Fetch", error="NOT_LEADER_OR_FOLLOWER", times=1)
     fetched(stub, 0)
@@ -313,7 +312,7 @@ def test_who_left_and_is_refused_is_named(stub: KafkaStub, http: Http) -> None:
     first, second = http.good("GET", "/v1/groups/g/findings")["findings"][:2]
     assert (first["level"], first["subject"], first["name"]) == ("stop", "acl", "left")
     assert first["sentence"].startswith(
-        "left, a client of this group, was answered TOPIC_AUTHORIZATION_FAILED to Metadata of orders "
+        "left, a client of this group, got TOPIC_AUTHORIZATION_FAILED in the answer to Metadata of orders "
     )
     assert "no members" in second["sentence"]
 

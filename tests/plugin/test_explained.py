@@ -125,16 +125,16 @@ def test_broker_of_the_test_itself():
         assert received(consumer) == b"tea"
 """
 FIRST = {
-    "test_topic_that_is_not_there": "Nobody made a topic 'order', for which shipping asked .*Is 'orders' meant",
-    "test_topic_made_by_its_reader": "Topic 'order' is empty, and 'orders' has 1 record: is that one meant",
+    "test_topic_that_is_not_there": "Topic 'order' does not exist; shipping asked for it .*Did you mean 'orders'",
+    "test_topic_made_by_its_reader": "Topic 'order' is empty, and 'orders' has 1 record: did you mean that one",
     "test_forgotten_hold": "Fault .* holds 1 request until it is released: JoinGroup of shipping",
     "test_open_transaction": "Group 'shipping': .* transaction is open, of transactional id 'shop'",
     "test_two_members_for_one_partition": "Group 'shipping': Member shipping .* has no partitions",
     "test_latest_behind_the_records": "Group 'shipping': .*latest",
     "test_blocked_loop": "No client sent anything for .* a call that blocks",
-    "test_refused_for_ever": "shipping was answered GROUP_AUTHORIZATION_FAILED to FindCoordinator .*fault",
-    "test_record_that_is_too_large": "shop was answered MESSAGE_TOO_LARGE to Produce once",
-    "test_broker_of_the_test_itself": "Nobody made a topic 'order', for which shipping asked .*Is 'orders' meant",
+    "test_refused_for_ever": "shipping got GROUP_AUTHORIZATION_FAILED in the answer to FindCoordinator .*fault",
+    "test_record_that_is_too_large": "shop got MESSAGE_TOO_LARGE in the answer to Produce once",
+    "test_broker_of_the_test_itself": "Topic 'order' does not exist; shipping asked for it .*Did you mean 'orders'",
 }
 """What the first sentence of each test's report says."""
 

@@ -158,12 +158,12 @@ class ChaosAct:
 
     @property
     def key(self) -> ApiKey:
-        """Of its API."""
+        """The key of its API."""
         return KEYS[self.api]
 
     @property
     def kind(self) -> Kind | None:
-        """What the request comes to; None where something moves behind it, or it is held back."""
+        """What happens to the request; None if something moves after it, or if it is held back."""
         if self.error is not None:
             return ErrorCode[self.error]
         if self.delay_ms is not None:
@@ -172,11 +172,11 @@ class ChaosAct:
 
     @property
     def target(self) -> dict[str, str | int]:
-        """Where it moves, as far as it is said."""
+        """The fields that say where something moves, without those that are not set."""
         return {name: getattr(self, name) for name in _TARGETS if getattr(self, name) is not None}
 
     def concerns(self, request: Any, client_id: str | None) -> bool:
-        """Whether it is for such a request."""
+        """Whether the act applies to such a request."""
         if self.transactional_id not in (None, transaction_of(request)):
             return False
         if self.committed is not None and bool(getattr(request, "committed", None)) is not self.committed:
@@ -193,7 +193,7 @@ class ChaosAct:
             what = f"the connection ends, and it arrives behind the next {self.behind}"
         else:
             where = "".join(f", {name} {value}" for name, value in self.target.items())
-            what = f"behind it moves: {self.moves}{where}"
+            what = f"then moves: {self.moves}{where}"
         return f"{self.api} #{self.nth}: {what}"
 
     def __repr__(self) -> str:
@@ -204,12 +204,12 @@ class ChaosAct:
         return f"ChaosAct({', '.join([repr(self.api), repr(self.nth), *said])})"
 
     def to_dict(self) -> dict[str, str | int]:
-        """What it says, without what it leaves out; JSON and YAML can carry it."""
+        """Return the fields that are set, as values that JSON and YAML can represent."""
         return {each.name: value for each in fields(self) if (value := getattr(self, each.name)) is not None}
 
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> Self:
-        """What `to_dict` gave. Raises FaultError."""
+        """Return the act from the result of `to_dict`. Raises FaultError."""
         names = [each.name for each in fields(cls)]
         for name in given:
             if name not in names:

@@ -184,7 +184,7 @@ def _of_topics(state: BrokerState, requests: Iterable[Asked]) -> Iterator[str | 
     for name, client, times in _asked_in_vain(requests):
         if state.cluster.topic(name) is None:
             meant = yield from _meant(state, name)
-            yield f"Nobody made a topic {name!r}, for which {client} asked {_times(times)}.{meant}"
+            yield f"Topic {name!r} does not exist; {client} asked for it {_times(times)}.{meant}"
 
 
 def _asked_in_vain(requests: Iterable[Asked], but: Container[str] = ()) -> Iterator[tuple[str, str, int]]:
@@ -202,7 +202,7 @@ def _asked_in_vain(requests: Iterable[Asked], but: Container[str] = ()) -> Itera
 def _meant(state: BrokerState, name: str) -> Generator[None, None, str]:
     close = yield from _closest(state, name)
     if close is not None:
-        return f" Is {close!r} meant?"
+        return f" Did you mean {close!r}?"
     known = list(islice((topic for topic in state.cluster.topics if not topic.startswith("__")), 4))
     return f" The topics are {', '.join(map(repr, known))}." if known else " There is no topic."
 
@@ -226,7 +226,7 @@ def _of_empty_topics(state: BrokerState, requests: Iterable[Asked]) -> Iterator[
         looked += 1
         other = yield from _closest(state, name)
         if other is not None and (count := (yield from _records(state, other))):
-            yield f"Topic {name!r} is empty, and {other!r} has {many(count, 'record')}: is that one meant?"
+            yield f"Topic {name!r} is empty, and {other!r} has {many(count, 'record')}: did you mean that one?"
 
 
 def _records(state: BrokerState, name: str) -> Generator[None, None, int]:
@@ -262,7 +262,7 @@ def _of_errors(requests: Iterable[Asked]) -> Iterator[str]:
         for code in one.errors:
             counts[one.client, one.api, ErrorCode(code).name, by] += 1
     for (client, api, error, by), times in counts.items():
-        yield f"{client} was answered {error} to {api} {_times(times)}{by}."
+        yield f"{client} got {error} in the answer to {api} {_times(times)}{by}."
 
 
 def _of_silence(requests: list[Asked]) -> Iterator[str]:

@@ -95,16 +95,16 @@ def _of_state(group: Group, members: dict[str, MemberView], timer_ms: int) -> It
     for member in members.values():
         who = f"Member {member.client_id} ({member.member_id})"
         if member.held:
-            sentence = f"{who} is held: what it lets go of does not count (hold-revocation)."
+            sentence = f"{who} is held (hold-revocation): the broker ignores that it has revoked partitions."
             yield Finding("look", sentence, "member", member.member_id)
         if member.pending_revocation:
             places = ", ".join(f"{topic}-{index}" for topic, index in member.pending_revocation[:5])
             left = revocation_left_ms(group, member.member_id, timer_ms)
             until = "" if left is None else f", for {seconds(left)} more (its rebalance timeout)"
-            sentence = f"{who} has not let go of {places} yet: others wait for that{until}."
+            sentence = f"{who} has not revoked {places} yet: others wait for that{until}."
             yield Finding("look", sentence, "member", member.member_id)
         if not member.assigned and group.state_name == "Stable":
-            sentence = f"{who} has no partitions: there are fewer than members, or its topics have none."
+            sentence = f"{who} has no partitions: there are fewer partitions than members, or its topics have none."
             yield Finding("look", sentence, "member", member.member_id)
 
 
@@ -119,10 +119,10 @@ def _of_rebalance(group: Group, members: dict[str, MemberView], timer_ms: int) -
     until = "" if wait.left_ms is None else f" for {seconds(wait.left_ms)} more at most ({whose})"
     for member_id in wait.missing[:_MISSING]:
         client = members[member_id].client_id if member_id in members else ""
-        what = "is the leader, and has not said who has what" if wait.joined else "has not joined anew"
+        what = "is the leader, and has not sent the assignment" if wait.joined else "has not joined again"
         yield Finding("stop", f"Member {client} ({member_id}) {what}: others wait for it{until}.", "member", member_id)
     if wait.missing_count > _MISSING:
-        sentence = f"{many(wait.missing_count - _MISSING, 'more member')} have not joined anew."
+        sentence = f"{many(wait.missing_count - _MISSING, 'more member')} have not joined again."
         yield Finding("stop", sentence, "group", group.group_id)
     if wait.coming:
         sentence = f"{many(wait.coming, 'client')} was given a member id and has not joined with it: it is waited for."
@@ -134,10 +134,10 @@ def _of_rebalance(group: Group, members: dict[str, MemberView], timer_ms: int) -
 
 
 _WAITS_FOR: Final = {
-    "PreparingRebalance": "it waits until its members have joined anew",
-    "CompletingRebalance": "it waits for the leader to say who has what",
+    "PreparingRebalance": "it waits until its members have joined again",
+    "CompletingRebalance": "it waits for the leader to send the assignment",
     "Assigning": "a new assignment is being made",
-    "Reconciling": "members have not all taken up, or let go of, what they are to",
+    "Reconciling": "some members have not revoked or taken over their partitions yet",
     "NotReady": "topics of the application are missing, or do not fit",
     "Dead": "it is gone",
 }
@@ -181,7 +181,7 @@ def _of_partitions(
             if lag > 0 and group.group_type != "share":
                 (behind.never if commit is None else behind.places).append(place)
             if members and name in topics and place not in owned and group.state_name == "Stable":
-                yield where.finding("look", f"{name}-{partition.index} is assigned to nobody.")
+                yield where.finding("look", f"{name}-{partition.index} is not assigned to any member.")
             if partition.leader < 0:
                 yield _leaderless(state, where, partition)
             expired = state.coordinator.expired.at(group.group_id, *place)
@@ -222,15 +222,15 @@ class _Where(NamedTuple):
 def _expired(place: tuple[str, int], broker_ms: int, commit: CommittedOffset | None) -> str:
     since = "none was committed since" if commit is None else f"{commit.offset} was committed since"
     return (
-        f"The offset committed of {place[0]}-{place[1]} expired at {_moment(broker_ms)}, and {since}. "
-        "Who began meanwhile did so where auto.offset.reset says."
+        f"The committed offset of {place[0]}-{place[1]} expired at {_moment(broker_ms)}, and {since}. "
+        "A consumer that has started since then began where auto.offset.reset says."
     )
 
 
 def _out_of_range(where: _Where, offset: int, start: int, end: int) -> Finding:
     beyond = f"it is beyond the end, {end}" if offset > end else f"that begins at {start} only"
     sentence = (
-        f"The offset committed of {where.topic}-{where.partition}, {offset}, is not in the log: {beyond}. "
+        f"The committed offset of {where.topic}-{where.partition}, {offset}, is not in the log: {beyond}. "
         "auto.offset.reset says where reading begins."
     )
     return where.finding("look", sentence)
@@ -245,7 +245,7 @@ def _leaderless(state: BrokerState, where: _Where, partition: PartitionState) ->
 
 def _open_transaction(topic: str, partition: int, stable: int, whose: str | None) -> Finding:
     sentence = (
-        f"Readers of committed records of {topic}-{partition} get no further than {stable}: a transaction is open, "
-        f"{'nobody knows whose: it hangs' if whose is None else f'of transactional id {whose!r}'}."
+        f"read_committed consumers of {topic}-{partition} cannot read past {stable}: a transaction is open, "
+        f"{'which no coordinator knows: it hangs' if whose is None else f'of transactional id {whose!r}'}."
     )
     return Finding("look", sentence, "transaction", whose or "", topic, partition, stable)

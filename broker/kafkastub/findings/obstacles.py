@@ -94,7 +94,7 @@ def of_those_who_left(watched: Watched, group: str) -> Iterator[Finding | None]:
             denied = one.error.endswith("AUTHORIZATION_FAILED")
             about = "".join(f" of {topic}" for topic in one.topics[:1])
             sentence = (
-                f"{one.client}, a client of this group, was answered {one.error} to {one.api}{about} "
+                f"{one.client}, a client of this group, got {one.error} in the answer to {one.api}{about} "
                 f"{one.seconds:.0f} s ago{': an ACL denies it, or none allows it' if denied else ''}."
             )
             level: Level = "stop" if one.seconds < _LATELY else "look"

@@ -182,7 +182,8 @@ class _Verdicts:
         every, others = self._sharing.told_apart(client, place, member.client_host, every)
         if not every:
             why = silence or "it has not begun, or paused."
-            return _Verdict("stop", f"{client} has not asked for ", f", as far as the journal goes back: {why}")
+            after = f" in the entries that the journal still has: {why}"
+            return _Verdict("stop", f"{client} has not asked for ", after)
         last = every[0]
         if last.errors:
             return _Verdict("stop", f"{client} asks for ", f" and is answered {', '.join(last.errors)}.")
@@ -204,11 +205,11 @@ class _Verdicts:
 
     def _throttled(self, client: str, asked: Asked) -> _Verdict:
         ago = f"{asked.seconds:.0f} s ago" if asked.seconds >= 1 else "just now"
-        waits = f"{client} was told to wait {seconds(asked.throttle_ms)} {ago}, when it asked for "
+        waits = f"{client} was throttled for {seconds(asked.throttle_ms)} {ago}, when it asked for "
         if asked.fault is not None:
             return _Verdict("stop", waits, f": fault {asked.fault!r}.", "fault")
         quotas = list(_quotas(self._state, asked.principal.partition(":")[2], client))
-        return _Verdict("stop", waits, f": quota {' or '.join(quotas) or 'that is there no more'}.", "quota")
+        return _Verdict("stop", waits, f": quota {' or '.join(quotas) or 'that no longer exists'}.", "quota")
 
     def _asks(self, client: str, place: Place, asked: Asked) -> _Verdict:
         """It does, and nothing hinders it: does it get anything?"""

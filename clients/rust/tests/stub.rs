@@ -304,7 +304,7 @@ fn a_panic_shows_why_clients_wait_and_what_the_stub_was_asked() {
     }
     let done = apart(NAME).output().unwrap();
     let text = String::from_utf8(done.stderr).unwrap();
-    let why = "why clients may wait:\n  Nobody made a topic 'order', for which x asked once. Is 'orders' meant?\n";
+    let why = "why clients may wait:\n  Topic 'order' does not exist; x asked for it once. Did you mean 'orders'?\n";
     let (before, after) = text.split_once(why).unwrap_or_else(|| panic!("{text}"));
     assert!(before.contains("no order arrived") && after.contains("Metadata v4"), "{text}");
     let output = String::from_utf8(done.stdout).unwrap();

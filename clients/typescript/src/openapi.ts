@@ -1836,7 +1836,7 @@ export interface components {
          * @description Why clients may wait.
          * @example {
          *       "causes": [
-         *         "Nobody made a topic 'order', for which shipping asked 12 times. Is 'orders' meant?"
+         *         "Topic 'order' does not exist; shipping asked for it 12 times. Did you mean 'orders'?"
          *       ]
          *     }
          */

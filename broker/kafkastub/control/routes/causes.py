@@ -30,7 +30,7 @@ class CauseList(BaseModel):
     """Why clients may wait."""
 
     model_config = example(
-        causes=["Nobody made a topic 'order', for which shipping asked 12 times. Is 'orders' meant?"]
+        causes=["Topic 'order' does not exist; shipping asked for it 12 times. Did you mean 'orders'?"]
     )  # fmt: skip
 
     causes: list[str] = Field(description="at most eight sentences, the most likely cause first")

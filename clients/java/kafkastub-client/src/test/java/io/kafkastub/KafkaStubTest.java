@@ -179,7 +179,7 @@ class KafkaStubTest {
             String report = FailureReport.of(stub, "OrdersTest.fails", began, 50);
             assertTrue(
                     report.startsWith("why clients of " + stub + " in OrdersTest.fails may wait:\n"
-                            + "shop was answered NOT_LEADER_OR_FOLLOWER to Produce once"),
+                            + "shop got NOT_LEADER_OR_FOLLOWER in the answer to Produce once"),
                     report);
             assertTrue(report.contains("\nlast requests of " + stub + " in OrdersTest.fails:\n"), report);
             assertTrue(report.contains("shop") && report.contains("NOT_LEADER_OR_FOLLOWER"), report);
