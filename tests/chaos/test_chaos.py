@@ -89,7 +89,7 @@ def test_no_member_joins_without_knowing():
     [
         ({"chaos": -1}, "chaos=-1 is refused"),
         ({"chaos": "7"}, "chaos='7' is refused"),
-        ({"chaos": 1, "chaos_level": 4}, "chaos_level=4 is refused: 1, 2, 3 are there"),
+        ({"chaos": 1, "chaos_level": 4}, "chaos_level=4 is refused: it must be 1, 2, 3"),
     ],
 )
 def test_what_is_no_seed_or_level_is_refused(named: dict[str, Any], why: str):

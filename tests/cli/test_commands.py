@@ -133,7 +133,7 @@ def test_a_failure_has_a_status(ask: Run):
         ("groups list --timeout 0", "'0' is not a whole number of at least 1"),
         ("groups list --command-config no/such", "can't be read: No such file or directory"),
         ("topics create --topic a --replica-assignment 1:1", "names a broker twice"),
-        ("topics create --topic a --replica-assignment 1 --partitions 2", "give nothing else"),
+        ("topics create --topic a --replica-assignment 1 --partitions 2", "remove the other options"),
         ("topics list --topic [", "'[' is not a regular expression"),
     ],
 )  # fmt: skip

@@ -42,7 +42,7 @@ def test_a_topic_and_its_records(stub: KafkaStub, ask: Ask):
         stub.produce("audit", "v", key="a")
         assert waiting.result(SECONDS) == (0, "", "")
     assert ask("topic", "orders", "--partitions", "3", "--timeout", "0.01") == (
-        1, "", "kafkastub: topic 'orders' has 2 partitions, 3 were waited for, after 0.01 s\n",
+        1, "", "kafkastub: topic 'orders' has 2 partitions, 3 were expected, after 0.01 s\n",
     )  # fmt: skip
     assert json.loads(ask("topic", "orders", "-o", "json")[1]) == {"topic": "orders", "partitions": 2, "records": None}
 
@@ -63,7 +63,7 @@ def test_a_share_group(stub: KafkaStub, ask: Ask):
         1, "", "kafkastub: share group 'workers' does not exist after 0.01 s\n",
     )  # fmt: skip
     assert ask("share-group", "workers") == (
-        1, "", "kafkastub: nothing is waited for: expected acquired, held or lag\n",
+        1, "", "kafkastub: there is no condition to wait for: expected acquired, held or lag\n",
     )  # fmt: skip
 
 
@@ -71,7 +71,7 @@ def test_a_share_group(stub: KafkaStub, ask: Ask):
 def test_a_state_that_there_is_not_is_refused_at_once(ask: Ask, state: str):
     status, _, said = ask("group", "shipping", "--state", state, "--timeout", f"{SECONDS * 100:g}")
     assert status == 1
-    assert f"state={state!r}: a group is Empty, " in said
+    assert f"state={state!r} is refused: expected one of Empty, " in said
 
 
 def test_a_group_that_is_not_there_is_said_to_be_none(ask: Ask):

@@ -143,4 +143,4 @@ def test_a_broker_with_a_data_directory_is_not_reset(tmp_path: Path):
         with http.client:
             status, said = http.post("/v1/reset")
             assert status == 409
-            assert "a broker with a data directory is not reset" in said["error"]
+            assert "a broker with a data directory cannot be reset" in said["error"]

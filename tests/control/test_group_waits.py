@@ -49,7 +49,7 @@ def test_a_lag_is_waited_for(stub: KafkaStub, http: Http):
 @pytest.mark.parametrize(
     ("query", "status", "why"),
     [
-        ("", 400, "nothing is waited for"),
+        ("", 400, "there is no condition to wait for"),
         ("?state=Stable&timeout=0.01", 408, "group 'nobody' after 0.01 s: does not exist"),
         ("?lag=0&timeout=0.01", 408, "group 'nobody' after 0.01 s: does not exist"),
         ("?state=Stable&timeout=61", 400, "timeout"),

@@ -93,7 +93,7 @@ def test_what_is_refused(http: Http) -> None:
         assert (status, said["error"]) == (404, "share group 'nobody' does not exist"), path
     status, said = http.get("/v1/share-groups/nobody/wait", lag=0, timeout=0)
     assert (status, said["error"]) == (408, "share group 'nobody' does not exist after 0 s")
-    assert "nothing is waited for" in http.refusal("GET", "/v1/share-groups/g/wait")
+    assert "there is no condition to wait for" in http.refusal("GET", "/v1/share-groups/g/wait")
     refused = http.refusal("PUT", "/v1/share-groups/g/configs", {"configs": {"share.delivery.count.limit": 300}})
     assert "share.delivery.count.limit" in refused
     assert "no.such" in http.refusal("PUT", "/v1/share-groups/g/configs", {"configs": {"no.such": "1"}})

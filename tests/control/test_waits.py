@@ -56,8 +56,8 @@ def test_many_megabytes_are_counted(stub: KafkaStub, http: Http):
     ("query", "status", "why"),
     [
         ("audit/wait?timeout=0.01", 408, "topic 'audit' does not exist after 0.01 s"),
-        ("orders/wait?partitions=3&timeout=0.01", 408, "has 2 partitions, 3 were waited for, after 0.01 s"),
-        ("orders/wait?records=1&key=a&timeout=0.01", 408, "has 0 records that match, 1 were waited for, after 0.01 s"),
+        ("orders/wait?partitions=3&timeout=0.01", 408, "has 2 partitions, 3 were expected, after 0.01 s"),
+        ("orders/wait?records=1&key=a&timeout=0.01", 408, "has 0 records that match, 1 were expected, after 0.01 s"),
         ("orders/wait?key=a", 400, "give records, their number, too"),
         ("orders/wait?records=0", 400, "records"),
         ("orders/wait?isolation=dirty&records=1", 400, "isolation"),

@@ -127,7 +127,7 @@ def _ignoring(call: Any, client: RawClient) -> None:
 
 def test_who_waits_in_vain_is_told_what_there_was(stub: KafkaStub) -> None:
     with stub.faults.add(api="OffsetCommit", hold="before") as fault:
-        said = r"met by 0 requests and holds 0 after 0\.01 s, 2 requests held at once were waited for"
+        said = r"met by 0 requests and holds 0 after 0\.01 s, 2 requests held at once were expected"
         with pytest.raises(AssertionError, match=said) as late:
             fault.wait(held=2, timeout=0.01)
         assert isinstance(late.value, TimeoutError)

@@ -115,7 +115,7 @@ def test_a_stub_in_another_process_has_it_too():
     ("wrong", "why"),
     [
         ({"check": 1}, "check=1 is refused: expected True or False"),
-        ({"check": True, "journal": False}, "leave journal=False out"),
+        ({"check": True, "journal": False}, "remove journal=False"),
     ],
 )
 def test_what_makes_no_sense_is_refused(wrong: dict[str, Any], why: str):

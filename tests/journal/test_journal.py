@@ -349,7 +349,7 @@ def test_wait_group_sees_members_come_and_go(stub: KafkaStub) -> None:
         for consumer in consumers:
             consumer.close()
     stub.wait_group("g", state="empty", members=0, timeout=SECONDS)
-    with pytest.raises(ValueError, match="a group is Empty, Prep"):
+    with pytest.raises(ValueError, match="expected one of Empty, Prep"):
         stub.wait_group("g", state="Sleepy")
     stub.wait_group("nobody's", state="Dead")
 

@@ -143,7 +143,7 @@ def test_what_cannot_be_translated_is_refused_by_its_name(given: dict[str, str],
 
 def test_a_key_store_in_javas_old_format(tmp_path: Path) -> None:
     (tmp_path / "mine.jks").write_bytes(bytes.fromhex("feedfeed00000002"))
-    with pytest.raises(PipelineError, match=r"old format JKS; make a PKCS#12 of it with `keytool"):
+    with pytest.raises(PipelineError, match=r"old format JKS; convert it to PKCS#12 with `keytool"):
         for_librdkafka([("ssl.keystore.location", str(tmp_path / "mine.jks"))])
 
 

@@ -62,7 +62,7 @@ def test_it(kafka_stub_seeded):
     pass
 """)
     result.assert_outcomes(errors=1)
-    result.stdout.fnmatch_lines(["*kafka_stub_seed gives 5: a function that fills the stub *"])
+    result.stdout.fnmatch_lines(["*kafka_stub_seed returns 5: expected a function that receives the stub *"])
 
 
 def test_a_second_seed_is_refused_instead_of_left_out(run, pytester):
@@ -80,7 +80,7 @@ def test_it(kafka_stub_seeded):
     )
     result = run(SEED + "def test_first(kafka_stub_seeded):\n    assert values(kafka_stub_seeded) == [b'seed']\n")
     result.assert_outcomes(passed=1, errors=1)
-    result.stdout.fnmatch_lines(["*kafka_stub_seed is another one here than *: define it once *, in conftest.py"])
+    result.stdout.fnmatch_lines(["*this kafka_stub_seed is not the one that *: define it once *, in conftest.py"])
 
 
 def test_the_seeded_broker_cannot_be_a_real_cluster(run):

@@ -64,8 +64,8 @@ def test_of_two_brokers_they_are_refused(run):
     result.assert_outcomes(errors=4)
     for name, attribute in OF_A_BROKER:
         line = (
-            f"*{name} may be of kafka_stub or of kafka_stub_server, and the test uses both: leave one out, or take "
-            f"kafka_stub.{attribute} or kafka_stub_server.{attribute} instead of {name}"
+            f"*{name} can belong to kafka_stub or to kafka_stub_server, and the test uses both: use only one of them, "
+            f"or use kafka_stub.{attribute} or kafka_stub_server.{attribute} instead of {name}"
         )
         result.stdout.fnmatch_lines_random([line])
 
@@ -74,7 +74,7 @@ def test_beside_a_factory_they_are_refused(run):
     result = run("".join(f"def test_{name}(kafka_stub_factory, {name}): pass\n" for name, _ in OF_A_BROKER))
     result.assert_outcomes(errors=4)
     for name, attribute in OF_A_BROKER:
-        line = f"*{name} is of *test uses kafka_stub_factory: take {attribute} of a broker that it makes*"
+        line = f"*{name} belongs to *test uses kafka_stub_factory: use {attribute} of a broker that the factory made*"
         result.stdout.fnmatch_lines_random([line])
 
 

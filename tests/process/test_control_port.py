@@ -67,7 +67,7 @@ def test_one_with_a_data_directory_is_not_reset_and_with_a_journal_on_disk_neith
         with Controlled(option, str(tmp_path / name)) as process:
             answer = httpx.post(f"{process.url}/v1/reset", timeout=SECONDS)
             assert answer.status_code == 409
-            assert f"a broker with {name} is not reset" in answer.json()["error"]
+            assert f"a broker with {name} cannot be reset" in answer.json()["error"]
 
 
 def test_a_port_that_is_taken():

@@ -160,7 +160,7 @@ def test_a_target_that_cannot_be(
 
 def test_a_target_that_is_misspelt(stub: KafkaStub, player: Callable[..., Player]) -> None:
     rounds(player("one"))
-    with pytest.raises(AttributeError, match="'targets': only its `target` can be set"):
+    with pytest.raises(AttributeError, match="no settable 'targets': only its `target` can be set"):
         stub.groups["g"].targets = {"one": []}  # type: ignore[attr-defined]
     with pytest.raises(AttributeError, match="state"):
         stub.groups["g"].state = "Empty"  # type: ignore[misc]

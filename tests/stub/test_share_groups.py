@@ -180,7 +180,7 @@ def test_a_wait_says_what_is_missing(stub: KafkaStub, join: Join) -> None:
 
 
 def test_what_can_not_be_waited_for_is_refused(stub: KafkaStub) -> None:
-    with pytest.raises(ValueError, match="nothing is waited for: expected acquired, held or lag"):
+    with pytest.raises(ValueError, match="there is no condition to wait for: expected acquired, held or lag"):
         stub.share_groups.wait("g")
     for wrong in ({"lag": -1}, {"acquired": "1"}, {"held": True}, {"lag": 0, "topic": 1}, {"lag": 0, "timeout": "1"}):
         with pytest.raises(TypeError, match="is refused"):

@@ -43,7 +43,7 @@ def test_a_topic_that_comes_is_waited_for(stub: KafkaStub):
 def test_a_topic_that_does_not_come_is_told(stub: KafkaStub):
     with pytest.raises(TopicTimeout, match=r"^topic 'audit' does not exist after 0\.01 s$"):
         stub.wait_topic("audit", timeout=0.01)
-    with pytest.raises(TopicTimeout, match=r"^topic 'orders' has 2 partitions, 3 were waited for, after 0\.01 s$"):
+    with pytest.raises(TopicTimeout, match=r"^topic 'orders' has 2 partitions, 3 were expected, after 0\.01 s$"):
         stub.wait_topic("orders", partitions=3, timeout=0.01)
 
 

@@ -87,7 +87,7 @@ class Control:
         except (OSError, HTTPException) as error:
             why = getattr(error, "strerror", None) or str(error) or type(error).__name__
             raise ControlError(
-                f"no control port answers at {self.url} ({why}): is it `kafkastub serve --control-port …`?"
+                f"no control port answers at {self.url} ({why}): start the broker with --control-port"
             ) from None
         finally:
             connection.close()

@@ -136,5 +136,5 @@ def _given(what: str, text: str, subject: str | None, message: str | None) -> An
 def _header(text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not equals:
-        raise ValueError(f"--header {text!r} is no NAME=VALUE")
+        raise ValueError(f"--header {text!r}: expected NAME=VALUE")
     return name, value

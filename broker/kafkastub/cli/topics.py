@@ -166,7 +166,7 @@ def _create(arguments: argparse.Namespace, client: Client) -> int:
 
     assignment: list[list[int]] = arguments.replica_assignment or []
     if assignment and (arguments.partitions is not None or arguments.replication_factor is not None):
-        raise UsageError("--replica-assignment says how many partitions and replicas there are: give nothing else")
+        raise UsageError("--replica-assignment sets the numbers of partitions and replicas: remove the other options")
     name = arguments.topic
     configs = dict(map(_config, arguments.config))
     if "." in name or "_" in name:

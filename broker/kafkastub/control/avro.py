@@ -33,7 +33,7 @@ class Reader:
         try:
             self._schema = AvroSchema(schema, [], as_new=False).root
         except InvalidSchema as error:
-            raise AvroError(f"the schema is none of Avro: {error}") from None
+            raise AvroError(f"the schema is not an Avro schema: {error}") from None
         self._maker = JsonMaker(_MOST_VALUES, _MOST_TOLD)
 
     def read(self, content: bytes) -> tuple[Any, int | None]:

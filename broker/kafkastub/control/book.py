@@ -48,7 +48,7 @@ class Book:
         """Raises Problem."""
         ring = self.hosted.running().observer.ring
         if ring is None:
-            raise Problem(404, "this broker keeps no journal: leave journal=False out where it is started")
+            raise Problem(404, "this broker keeps no journal: remove journal=False where it is started")
         return ring
 
     def entry(self, sequence: int, raw: Raw) -> Entry:

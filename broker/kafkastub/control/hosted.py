@@ -125,7 +125,7 @@ class Hosted:
         async with self.changing:
             old = self.running()
             if old.kept is not None:
-                raise Problem(409, f"a broker with {old.kept} is not reset: stop it and start it with another one")
+                raise Problem(409, f"a broker with {old.kept} cannot be reset: stop it and start it with another one")
             fresh = await old.renewed(copy.deepcopy(self._config), self.topics)
             if self._ring is not None:
                 self._ring.clear()
@@ -142,7 +142,7 @@ class Hosted:
         """Checks what the journal has, and what comes. Raises Problem."""
         ring = self.running().observer.ring
         if ring is None:
-            raise Problem(409, "there is no journal, which a check reads")
+            raise Problem(409, "this broker keeps no journal, which a check needs")
         from kafkastub.guarantees.following import follower_of
 
         return follower_of(ring, lambda topic_id: self.running().name_of(topic_id))

@@ -128,7 +128,7 @@ class Chaos(Doing):
         if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:
             raise FaultError(f"chaos={seed!r} is refused: a seed is a whole number from 0 on")
         if isinstance(level, bool) or level not in LEVELS:
-            raise FaultError(f"chaos_level={level!r} is refused: {', '.join(map(str, LEVELS))} are there")
+            raise FaultError(f"chaos_level={level!r} is refused: it must be {', '.join(map(str, LEVELS))}")
         self.seed = seed
         self.level = level
         self._level = LEVELS[level]

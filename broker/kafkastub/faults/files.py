@@ -31,16 +31,16 @@ def load_rules(path: Path) -> list[FaultRule]:
             raise FaultError(f"{path} has more than {_MOST_BYTES} bytes")
         text = content.decode("utf-8")
         if (node := yaml.compose(text, yaml.SafeLoader)) is not None and _written_out(node, {}) > _MOST_VALUES:
-            raise FaultError(f"{path} has more than {_MOST_VALUES} values, with what its aliases stand for")
+            raise FaultError(f"{path} has more than {_MOST_VALUES} values, with its aliases written out")
         found = yaml.safe_load(text)
     except OSError as error:
         raise FaultError(f"cannot read {path}: {error.strerror}") from None
     except RecursionError:
-        raise FaultError(f"{path} is nested too deeply, or has itself in it") from None
+        raise FaultError(f"{path} is nested too deeply, or contains itself") from None
     except FaultError:
         raise
     except (yaml.YAMLError, ValueError) as error:  # a ValueError for a date or a number that cannot be
-        raise FaultError(f"{path} is no YAML: {' '.join(str(error).split())[:_LONGEST]}") from None
+        raise FaultError(f"{path} is not valid YAML: {' '.join(str(error).split())[:_LONGEST]}") from None
     if isinstance(found, dict) and list(found) == ["faults"]:
         found = found["faults"]
     if found is None:

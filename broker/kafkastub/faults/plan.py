@@ -128,7 +128,7 @@ class Plan:
             name = f"fault-{self._count}"
         armed = Armed(rule, name, apis, now_ms, self._fired)
         if armed.until_ms is not None and armed.until_ms <= now_ms:
-            raise FaultError(f"until={rule.until} can never match: by the broker's clock it is past")
+            raise FaultError(f"until={rule.until} is refused: it is in the past on the broker's clock")
         self._rules[name] = armed
         self._index()
         return armed

@@ -33,7 +33,7 @@ _TEXTS_OR_NONE = ["transactional_id", "client_id", "fault"]
 
 
 class JournalTimeout(AssertionError):
-    """The requests that were waited for did not come. The text says which came instead."""
+    """The requests that were expected did not come. The text says which came instead."""
 
 
 class Journal:

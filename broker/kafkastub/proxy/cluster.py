@@ -139,7 +139,7 @@ def _log_in(stream: Any, client_id: str, mechanism: str, user: str, password: st
     elif mechanism in ("SCRAM-SHA-256", "SCRAM-SHA-512"):
         _scram(stream, client_id, mechanism, user, password)
     else:
-        raise LoginFailed(f"sasl.mechanism={mechanism} is refused: PLAIN and SCRAM are there")
+        raise LoginFailed(f"sasl.mechanism={mechanism} is refused: PLAIN and SCRAM are supported")
 
 
 def _scram(stream: Any, client_id: str, mechanism: str, user: str, password: str) -> None:

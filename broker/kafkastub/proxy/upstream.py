@@ -38,7 +38,7 @@ class Upstream:
         self.properties = dict(properties or {})
         self.protocol = self.properties.get("security.protocol", "PLAINTEXT").upper()
         if self.protocol not in _PROTOCOLS:
-            raise ConfigError(f"security.protocol={self.protocol} is refused: {', '.join(_PROTOCOLS)} are there")
+            raise ConfigError(f"security.protocol={self.protocol} is refused: expected one of {', '.join(_PROTOCOLS)}")
         self.context: ssl.SSLContext | None = None
         self.shows_certificate = False
         if self.protocol.endswith("SSL"):

@@ -201,8 +201,8 @@ def kafka_stub_seed() -> Any:
     It is a function that receives the stub and fills it, a `Snapshot`, or the path of its file.
     """
     raise pytest.UsageError(
-        "kafka_stub_seeded has nothing to begin with: define a fixture kafka_stub_seed of the session that returns a "
-        "function which fills the stub that it is given, a Snapshot, or the path of a file of one"
+        "kafka_stub_seeded needs a seed: define a fixture kafka_stub_seed with scope='session' that returns a function "
+        "that receives the stub and fills it, a Snapshot, or the path of a snapshot file"
     )
 
 
@@ -394,13 +394,13 @@ def _broker_of(request: pytest.FixtureRequest, fixture: str, attribute: str) -> 
     if len(used) > 1:
         one, other = used[:2]
         raise pytest.UsageError(
-            f"{fixture} may be of {one} or of {other}, and the test uses both: "
-            f"leave one out, or take {one}.{attribute} or {other}.{attribute} instead of {fixture}"
+            f"{fixture} can belong to {one} or to {other}, and the test uses both: "
+            f"use only one of them, or use {one}.{attribute} or {other}.{attribute} instead of {fixture}"
         )
     if not used and _FACTORY in request.fixturenames:
         raise pytest.UsageError(
-            f"{fixture} is of kafka_stub or of kafka_stub_server, and the test uses kafka_stub_factory: "
-            f"take {attribute} of a broker that it makes instead of {fixture}"
+            f"{fixture} belongs to kafka_stub or kafka_stub_server, but the test uses kafka_stub_factory: "
+            f"use {attribute} of a broker that the factory made instead of {fixture}"
         )
     stub: KafkaStub = request.getfixturevalue(used[0] if used else _STUB)
     return stub

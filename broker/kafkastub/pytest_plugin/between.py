@@ -74,15 +74,15 @@ class Seeded:
             self._saved = seed if isinstance(seed, Snapshot) else Snapshot.load(seed)
         else:
             raise pytest.UsageError(
-                f"kafka_stub_seed gives {seed!r:.100}: a function that fills the stub which it is given, "
-                "expected a Snapshot or the path of a snapshot file"
+                f"kafka_stub_seed returns {seed!r:.100}: expected a function that receives the stub and fills it, "
+                "a Snapshot, or the path of a snapshot file"
             )
 
     def begin(self, seed: Any) -> KafkaStub:
         """The broker for the next test. Raises pytest.UsageError where that has another seed."""
         if seed is not self._seed:
             raise pytest.UsageError(
-                "kafka_stub_seed is another one here than where the broker of kafka_stub_seeded was filled: "
+                "this kafka_stub_seed is not the one that filled the broker of kafka_stub_seeded: "
                 "define it once for the session, in conftest.py"
             )
         self.stub.faults.clear()

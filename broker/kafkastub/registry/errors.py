@@ -9,7 +9,7 @@ class RegistryError(Exception):
     """A refusal, as clients of the REST interface see it.
 
     Attributes:
-        status: of HTTP.
+        status: the HTTP status.
         code: Confluent's error code: the status, or the status with two more digits.
         message: one sentence.
     """

@@ -275,7 +275,7 @@ def _enabled(settings: ListenerSettings) -> list[str]:
     given = settings["ssl.enabled.protocols"]
     enabled = [name for name in _VERSIONS if name in given]
     if not enabled:
-        settings.refuse("ssl.enabled.protocols", f"{','.join(given)} is too old; TLSv1.2 and TLSv1.3 are there")
+        settings.refuse("ssl.enabled.protocols", f"{','.join(given)} is too old; TLSv1.2 and TLSv1.3 are supported")
     return enabled
 
 

@@ -28,11 +28,11 @@ class GroupTimeout(AssertionError):
 
 
 class FaultTimeout(TimeoutError, AssertionError):
-    """A fault did not act, or hold requests, as often as was waited for. The text says how often it did."""
+    """A fault did not act on, or hold, the expected number of requests. The text says how many it did."""
 
 
 class RecordsTimeout(AssertionError):
-    """A topic does not have the records that were waited for. The text says which records it has."""
+    """A topic does not have the records that were expected. The text says which records it has."""
 
 
 class TransactionTimeout(AssertionError):

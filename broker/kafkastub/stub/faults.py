@@ -189,7 +189,7 @@ class StubFaults:
                 if held:
                     was += f" and holds {len(holds)}"
                 wanted = f"{_requests(held)} held at once" if armed.hits >= hits and held else _requests(hits)
-                raise FaultTimeout(f"fault {armed.id} {was} after {timeout:g} s, {wanted} were waited for")
+                raise FaultTimeout(f"fault {armed.id} {was} after {timeout:g} s, {wanted} were expected")
 
     def _ask(self, what: Callable[[], T]) -> T | None:
         """In the server's thread; None where the stub is not running."""

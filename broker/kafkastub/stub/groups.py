@@ -45,7 +45,7 @@ class StubGroup(GroupOfType[GroupView, MemberView]):
 
     def __setattr__(self, name: str, value: object) -> None:
         if name != "group_id" and not name.startswith("_") and not hasattr(type(self), name):
-            raise AttributeError(f"nothing of a group is set by {name!r}: only its `target` can be set")
+            raise AttributeError(f"a group has no settable {name!r}: only its `target` can be set")
         super().__setattr__(name, value)
 
     @property
@@ -148,7 +148,7 @@ def checked_state(group: str, state: str, members: int | None, timeout: float) -
         raise ValueError(f"members={members} is refused: a group has 0 or more")
     named = state_named(state)
     if named is None:
-        raise ValueError(f"state={state!r}: a group is {', '.join(GROUP_STATES)}")
+        raise ValueError(f"state={state!r} is refused: expected one of {', '.join(GROUP_STATES)}")
     return named
 
 
@@ -175,7 +175,7 @@ def wait_assigned(
     """`KafkaStub.wait_assigned`. Raises GroupTimeout after `timeout` seconds, TypeError, ValueError."""
     check_wait(group, timeout)
     if not _target(assignment):
-        raise ValueError("assignment={} is refused: it names nobody to wait for; wait_group waits for a whole group")
+        raise ValueError("assignment={} is refused: it names no member; wait_group waits for a whole group")
     wanted = {name: _partitions(name, partitions) for name, partitions in _target(assignment).items()}
 
     def missing(broker: Broker) -> list[str]:

@@ -30,7 +30,7 @@ class KeptJournal:
         self._runner = runner
         self._directory = None if isinstance(wanted, bool) else wanted
         if checks and wanted is False:
-            raise ValueError("check=True reads the journal: leave journal=False out")
+            raise ValueError("check=True needs the journal: remove journal=False")
         self.ring = Ring.of(entries) if wanted is not False else None
         """Stays readable when the stub is closed, for the report of a failed test."""
         self._checks = checks
@@ -51,7 +51,7 @@ class KeptJournal:
         from kafkastub.journal import Journal
 
         if self.ring is None:
-            raise RuntimeError("this stub keeps no journal: leave journal=False out")
+            raise RuntimeError("this stub keeps no journal: remove journal=False")
         return Journal(self.ring, self.call_or_do, self.topic_name)
 
     @cached_property
@@ -61,7 +61,7 @@ class KeptJournal:
 
         ring = self.ring
         if ring is None:
-            raise RuntimeError("this stub keeps no journal, which a check reads: leave journal=False out")
+            raise RuntimeError("this stub keeps no journal, which a check needs: remove journal=False")
         found: Follower = self.call_or_do(lambda: follower_of(ring, self.topic_name))
         return found
 

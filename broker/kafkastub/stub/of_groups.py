@@ -176,7 +176,7 @@ def once_loaded(runner: Runner, work: Callable[[Broker], T]) -> T:
 
     def loaded() -> T:
         if broker.state.groups.loading is not None:
-            raise StubError("the group coordinator is being loaded: what it knows cannot be told now")
+            raise StubError("the group coordinator is being loaded: it cannot answer now")
         return work(broker)
 
     return runner.call(loaded)

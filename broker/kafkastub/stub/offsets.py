@@ -78,7 +78,7 @@ def _commit_checked(runner: Runner, group: str, offsets: Mapping[TopicPartition,
         if error.code is ErrorCode.COORDINATOR_LOAD_IN_PROGRESS:
             raise StubError("the group coordinator is being loaded") from None
         if error.code is ErrorCode.UNKNOWN_MEMBER_ID:
-            raise ValueError(f"group {group!r} has members: nobody else may commit while it has") from None
+            raise ValueError(f"group {group!r} has members: only its members may commit") from None
         raise ValueError(error.message or f"group {group!r}: {error.code.name}") from None
 
 

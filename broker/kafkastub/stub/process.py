@@ -286,7 +286,7 @@ class _Child:
     def _done(self, number: int, how: str, name: str, args: Any, named: Any) -> Any:
         target = self._objects.get(number)
         if target is None:
-            raise StubError(f"there were {_MOST_OBJECTS} newer ones: ask the stub for it again")
+            raise StubError(f"this object is too old, there are {_MOST_OBJECTS} newer ones: get it from the stub again")
         if how == "iterate":
             return [self._told(each) for each in target]
         args, named = tuple(map(self._meant, args)), {key: self._meant(each) for key, each in named.items()}

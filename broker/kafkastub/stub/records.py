@@ -192,7 +192,7 @@ class StubRecords:
         last = f"; the last is {_shown(seen[-1])}" if seen else ""
         found, kind = (f"{len(matching)} of {len(seen)}", " that match") if match is not None else (str(len(seen)), "")
         kind = f"record{kind}" if found == "1" else f"records{kind}"
-        raise RecordsTimeout(f"topic {topic!r} has {found} {kind} after {timeout:g} s, {count} were waited for{last}")
+        raise RecordsTimeout(f"topic {topic!r} has {found} {kind} after {timeout:g} s, {count} were expected{last}")
 
     def _refusing(self, work: Callable[[], T]) -> T:
         try:

@@ -127,7 +127,7 @@ class StubRegistry:
         `schema` is a subject, whose latest version is used, or a Schema. A value is what JSON has: a dict for a record
         or a message. `message` is the full name of a Protobuf message; by default the first in the file.
 
-        Raises ValueError for a value that does not fit, with a sentence that says what of it; RegistryError.
+        Raises ValueError for a value that does not fit, which names the part that does not fit; RegistryError.
         """
         from kafkastub.registry.values import Known, encode
 

@@ -191,7 +191,7 @@ class _Replay:
 
 
 def replay(journal: str | os.PathLike[str], stub: KafkaStub) -> Replayed:
-    """Send the requests of the journal in a directory to `stub`, and return what came of it.
+    """Send the requests of the journal in a directory to `stub`, and return the result.
 
     The clock of the stub stays frozen. The stub must run and must not have been used. Raises JournalDirError if there
     is no journal, ValueError for a stub that has groups or records.

@@ -114,7 +114,7 @@ class StubShareGroups(ConfiguredGroups[StubShareGroup]):
             if number is not None and (not isinstance(number, int) or isinstance(number, bool) or number < 0):
                 raise TypeError(f"{name}={number!r} is refused: expected a number, 0 or more, or None for any")
         if all(number is None for number in numbers.values()):
-            raise ValueError("nothing is waited for: expected acquired, held or lag")
+            raise ValueError("there is no condition to wait for: expected acquired, held or lag")
         self._wait(group, Wanted(topic, acquired, held, lag), timeout)
 
 

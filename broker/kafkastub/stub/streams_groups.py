@@ -117,7 +117,7 @@ class StubStreamsGroups(ConfiguredGroups[StubStreamsGroup]):
         """
         check_wait(group, timeout)
         if status is not None and status not in STATUSES:
-            raise ValueError(f"status={status!r}: a group lacks {', '.join(STATUSES)}")
+            raise ValueError(f"status={status!r} is refused: expected one of {', '.join(STATUSES)}")
         if members is not None and (not isinstance(members, int) or isinstance(members, bool) or members < 0):
             raise TypeError(f"members={members!r}: expected a number")
         tasks = (_tasks("active", active), _tasks("standby", standby), _tasks("warmup", warmup))

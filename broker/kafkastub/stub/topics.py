@@ -36,7 +36,7 @@ def missing(broker: Broker, topic: str, partitions: int | None) -> str:
         return "does not exist"
     have = len(found.partitions)
     if partitions is not None and have < partitions:
-        return f"has {have} partition{'' if have == 1 else 's'}, {partitions} were waited for,"
+        return f"has {have} partition{'' if have == 1 else 's'}, {partitions} were expected,"
     return ""
 
 

@@ -158,7 +158,7 @@ class StubTransactions(Mapping[str, "TransactionView"]):
         _check(state=(state, str, "a string"))
         known = {each.lower(): each for each in STATES}
         if state.lower() not in known:
-            raise ValueError(f"state={state!r}: a transactional id is {', '.join(STATES)}")
+            raise ValueError(f"state={state!r} is refused: expected one of {', '.join(STATES)}")
         return _wait(self._runner, transactional_id, known[state.lower()], timeout)
 
     def _call(self, work: Callable[[Broker], T]) -> T:
@@ -186,7 +186,7 @@ def _loaded(broker: Broker) -> TransactionRuntime | None:
     if not broker.state.has_transactions:
         return None
     if broker.state.transactions.loading is not None:
-        raise StubError("the transaction coordinator is being loaded: what it knows cannot be told now")
+        raise StubError("the transaction coordinator is being loaded: it cannot answer now")
     return broker.state.transactions
 
 

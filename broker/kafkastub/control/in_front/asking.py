@@ -205,7 +205,7 @@ def of_consumer_groups(hosted: HostedProxy) -> Endpoints:
     )
     async def wait(group: str, query: Annotated[GroupWaitQuery, Query()], request: Request) -> GroupReached:
         if query.state is None and query.members is None and query.lag is None:
-            raise Problem(400, "nothing is waited for: expected state, members or lag")
+            raise Problem(400, "there is no condition to wait for: expected state, members or lag")
         waiting.take(request.state.connection)
 
         def look(client: Client) -> tuple[GroupReached, str]:
@@ -309,7 +309,7 @@ def _reached(client: Client, name: str, query: WaitQuery) -> tuple[TopicReached,
         return TopicReached(topic=name, partitions=0, records=None), "does not exist"
     told = TopicReached(topic=name, partitions=len(indexes), records=None)
     if query.partitions is not None and len(indexes) < query.partitions:
-        return told, f"has {len(indexes)} partitions, {query.partitions} were waited for,"
+        return told, f"has {len(indexes)} partitions, {query.partitions} were expected,"
     if query.records is None:
         return told, ""
     committed = query.isolation == "read_committed"
@@ -320,7 +320,7 @@ def _reached(client: Client, name: str, query: WaitQuery) -> tuple[TopicReached,
         found = [one for one in found if query.contains.encode() in (one.value or b"")]
     told.records = len(found)
     if len(found) < query.records:
-        return told, f"has {len(found)} such records, {query.records} were waited for,"
+        return told, f"has {len(found)} such records, {query.records} were expected,"
     return told, ""
 
 
@@ -391,7 +391,7 @@ def _group_reached(client: Client, name: str, query: GroupWaitQuery) -> tuple[Gr
     if query.state is not None and state.lower() != query.state.lower():
         return told, f"is {state}, {query.state} was waited for,"
     if query.members is not None and members != query.members:
-        return told, f"has {members} members, {query.members} were waited for,"
+        return told, f"has {members} members, {query.members} were expected,"
     if query.lag is not None:
         behind = max(of_groups.behind(client, name, query.topic).values(), default=None)
         if behind is None or behind > query.lag:

@@ -72,7 +72,7 @@ def routes(hosted: Hosted) -> Endpoints:
     )
     async def wait(group: str, query: Annotated[WaitQuery, Query()], request: Request) -> GroupReached:
         if query.state is None and query.members is None and query.lag is None:
-            raise Problem(400, "nothing is waited for: expected state, members or lag")
+            raise Problem(400, "there is no condition to wait for: expected state, members or lag")
         _check_state(query.state)
         wanted = Wanted(query.state, query.members, query.lag, query.topic)
         return await wait_for_group(request, group, wanted, query.timeout)
@@ -88,4 +88,4 @@ def routes(hosted: Hosted) -> Endpoints:
 def _check_state(state: str | None) -> None:
     """Raises Problem for one that no group is ever in."""
     if state is not None and state_named(state) is None:
-        raise Problem(400, f"state={state!r}: a group is {', '.join(GROUP_STATES)}")
+        raise Problem(400, f"state={state!r} is refused: expected one of {', '.join(GROUP_STATES)}")

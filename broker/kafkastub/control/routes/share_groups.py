@@ -206,7 +206,7 @@ def _add_wait(router: Endpoints, hosted: Hosted) -> None:
 
     async def until(group: str, asked: WaitQuery, request: Request) -> ShareGroupReached:
         if asked.acquired is asked.held is asked.lag is None:
-            raise Problem(400, "nothing is waited for: expected acquired, held or lag")
+            raise Problem(400, "there is no condition to wait for: expected acquired, held or lag")
         wanted = Wanted(asked.topic, asked.acquired, asked.held, asked.lag)
         await waits.until(request, group, wanted, asked.timeout)
         return ShareGroupReached(group=group)

@@ -140,14 +140,14 @@ class _Seen:
         self._topic = topic
         wanted, have = self._query.partitions, len(topic.partitions)
         if wanted is not None and have < wanted:
-            return f"has {have} partition{'' if have == 1 else 's'}, {wanted} were waited for,"
+            return f"has {have} partition{'' if have == 1 else 's'}, {wanted} were expected,"
         if self._query.records is None:
             return None
         await self._count(topic)
         if self._found >= self._query.records:
             return None
         which = "" if self._key is None and self._contains is None else " that match"
-        return f"has {self._found} records{which}, {self._query.records} were waited for,"
+        return f"has {self._found} records{which}, {self._query.records} were expected,"
 
     async def _count(self, topic: Topic) -> None:
         purgatory = self._broker.state.fetch_purgatory

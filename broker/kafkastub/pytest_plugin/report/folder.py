@@ -27,7 +27,7 @@ def prepare(folder: Path) -> None:
             pass
         if (folder / INDEX).exists() and not _is_ours(folder / INDEX):
             raise pytest.UsageError(
-                f"--kafka-stub-report {folder}: its {INDEX} is of something else, and would be lost; "
+                f"--kafka-stub-report {folder}: kafkastub did not write its {INDEX}, and would overwrite it; "
                 "give another directory"
             )
         for found in folder.iterdir():

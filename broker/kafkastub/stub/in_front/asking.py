@@ -103,7 +103,7 @@ class AskedTopics:
             if not have:
                 return f"topic {name!r} does not exist{AFTER}"
             if partitions is not None and have < partitions:
-                return f"topic {name!r} has {have} partitions, {partitions} were waited for,{AFTER}"
+                return f"topic {name!r} has {have} partitions, {partitions} were expected,{AFTER}"
             return None
 
         self._asked.until(missing, timeout, TopicTimeout)
@@ -188,7 +188,7 @@ class AskedRecords:
             found[:] = [one for one in there if match is None or match(one)]
             if len(found) >= count:
                 return None
-            return f"topic {topic!r} has {len(found)} such records{AFTER}, {count} were waited for"
+            return f"topic {topic!r} has {len(found)} such records{AFTER}, {count} were expected"
 
         self._asked.until(missing, timeout, RecordsTimeout)
         return found
@@ -209,7 +209,7 @@ class AskedOffsets:
                 groups.commit(client, group, offsets)
         except BrokerError as error:
             if error.code is ErrorCode.UNKNOWN_MEMBER_ID:
-                raise ValueError(f"group {group!r} has members: nobody else may commit while it has") from None
+                raise ValueError(f"group {group!r} has members: only its members may commit") from None
             if error.code is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
                 raise KeyError("a partition does not exist") from None
             raise ValueError(f"group {group!r}: {error.message}") from None
@@ -276,7 +276,7 @@ class AskedWaits:
         """Wait until members of a group have exactly these partitions. Raises GroupTimeout."""
         wanted = {name: sorted(places) for name, places in assignment.items()}
         if not wanted:
-            raise ValueError("assignment={} names nobody")
+            raise ValueError("assignment={} is refused: it names no member")
 
         def unmet(client: Client) -> str | None:
             found = _group(client, group)
