@@ -69,7 +69,7 @@ def _of_spark() -> str:
     return "" if version is None or extra.is_known(version) else f"; pyspark {version} is installed; {extra.untested()}"
 
 
-_INTERRUPTED: Final = "interrupted: tables that are there are whole, the others are not there"
+_INTERRUPTED: Final = "interrupted: the tables that exist are complete, the others were not made"
 
 
 def _was_interrupted(error: BaseException) -> bool:
@@ -85,50 +85,55 @@ def _was_interrupted(error: BaseException) -> bool:
 def parser() -> argparse.ArgumentParser:
     """What the command understands."""
     top = argparse.ArgumentParser(
-        prog="kafkastub-pipeline", description="What will expire when, what is stale, what was exercised."
+        prog="kafkastub-pipeline",
+        description="Report which committed offsets expire when, which are stale, and how far groups are behind.",
     )
     commands = top.add_subparsers(required=True, metavar="COMMAND")
     _add_run(commands.add_parser("run", help="read __consumer_offsets and write tables"))
-    _add_stream(commands.add_parser("stream", help="decode records as they come; run --records makes tables of them"))
-    _add_report(commands.add_parser("report", help="one HTML page of the tables of a run"))
+    _add_stream(
+        commands.add_parser("stream", help="decode records as they arrive; `run --records` makes tables from them")
+    )
+    _add_report(commands.add_parser("report", help="write one HTML page from the tables of a run"))
     return top
 
 
 def _add_common(command: argparse.ArgumentParser, kafka: bool = True) -> None:
     if kafka:
-        command.add_argument("--bootstrap-servers", metavar="HOST:PORT[,…]", help="a broker of the cluster")
+        command.add_argument(
+            "--bootstrap-servers", metavar="HOST:PORT[,…]", help="bootstrap servers of the cluster, separated by commas"
+        )
         command.add_argument(
             "--client-config",
             metavar="KEY=VALUE",
             action="append",
             default=[],
             type=pair,
-            help="e.g. security.protocol=SSL; wins over --command-config",
+            help="property of a Kafka client, such as security.protocol=SSL; overrides --command-config",
         )
         command.add_argument(
-            "--command-config", metavar="FILE", help="a client.properties, as Kafka's own tools take it: SASL, TLS"
+            "--command-config", metavar="FILE", help="properties file of a Kafka client, for SASL and TLS"
         )
     command.add_argument("--master", help="Spark master of a new session (default local[*])")
     command.add_argument(
         "--packages",
         type=packages,
-        help="Maven coordinates for a new session: of Delta, Iceberg, another version of the Kafka source",
+        help="Maven coordinates for a new session: Delta, Iceberg, or another version of the Kafka source",
     )
     command.add_argument(
         "--wait-for-workers",
         metavar="SECONDS",
         type=positive,
         default=120,
-        help="in which a cluster has to give a worker (default 120)",
+        help="seconds to wait for the first worker of a Spark cluster (default 120)",
     )
     command.add_argument("--conf", metavar="KEY=VALUE", action="append", default=[], type=pair, help="a Spark setting")
-    command.add_argument("--verbose", action="store_true", help="say what is being done, and let Spark's log through")
-    command.add_argument("--traceback", action="store_true", help="show where an error came from")
+    command.add_argument("--verbose", action="store_true", help="print each step, and Spark's log")
+    command.add_argument("--traceback", action="store_true", help="print where an error came from")
 
 
 def _add_run(command: argparse.ArgumentParser) -> None:
     _add_common(command)
-    command.add_argument("--raw", metavar="DIR", help="saved raw records in Parquet, in the place of the broker's")
+    command.add_argument("--raw", metavar="DIR", help="saved raw records in Parquet, read instead of the broker's")
     command.add_argument("--records", metavar="DIR", help="records that `stream` has decoded")
     _add_rules(command, required=True)
     command.add_argument(
@@ -136,9 +141,11 @@ def _add_run(command: argparse.ArgumentParser) -> None:
         metavar="log|ISO-8601",
         type=moment,
         default="log",
-        help="the moment to look from: what is later is not looked at",
+        help="the moment that the tables describe; later records are ignored",
     )
-    command.add_argument("--journal", metavar="DIR", help="the stub's journal: Parquet, or DIR of serve --journal")
+    command.add_argument(
+        "--journal", metavar="DIR", help="the stub's journal: Parquet, or the directory of `kafkastub serve --journal`"
+    )
     command.add_argument(
         "--check-interval-ms", metavar="MS", type=positive, default=600_000, help="offsets.retention.check.interval.ms"
     )
@@ -147,15 +154,15 @@ def _add_run(command: argparse.ArgumentParser) -> None:
         metavar="N",
         type=natural,
         default=1000,
-        help="ask the broker for the first unread record of so many partitions, for lag in seconds, and for so many"
-        " groups' open transactions, where there are any (default 1000; 0 asks for nothing)",
+        help="number of partitions whose first unread record is read, for lag in seconds, and of groups that are "
+        "asked about open transactions (default 1000; 0 for none)",
     )
     command.add_argument(
         "--stale-after",
         metavar="DAYS",
         type=days,
         default=7.0,
-        help="offsets of groups without members are stale when they were not used for so long (default 7; 0 takes all)",
+        help="days without use after which offsets of groups without members are stale (default 7; 0 includes all)",
     )
     _add_thresholds(command)
     _add_tried(command)
@@ -170,13 +177,13 @@ def _add_rules(command: argparse.ArgumentParser, required: bool) -> None:
         metavar="R[,R…]",
         type=retentions,
         required=required,
-        help="the first is the forecast's; -1 for ever",
+        help="values of offsets.retention.minutes to try; the first is that of the forecast, -1 means for ever",
     )
     command.add_argument(
         "--profile",
         choices=PROFILES,
         default="kips",
-        help="whose rules of expiry (default kips; of a real cluster: kafka)",
+        help="rules of expiry: as the KIPs say, or as Kafka 4.x (default kips; give kafka for a real cluster)",
     )
 
 
@@ -187,14 +194,14 @@ def _add_thresholds(command: argparse.ArgumentParser) -> None:
         metavar="N",
         type=several,
         default=STORM_GENERATIONS,
-        help=f"so many generations of a group within ten minutes are a finding (default {STORM_GENERATIONS})",
+        help=f"generations of a group within ten minutes that are a finding (default {STORM_GENERATIONS})",
     )
     command.add_argument(
         "--commit-rate",
         metavar="C",
         type=rate,
         default=100.0,
-        help="more offsets than these that a group commits in a second, over a minute, are a finding (default 100)",
+        help="offsets per second, over a minute, above which a group's commits are a finding (default 100)",
     )
 
 
@@ -205,60 +212,67 @@ def _add_tried(command: argparse.ArgumentParser) -> None:
         metavar="S[,S…]",
         type=timeouts,
         default=(),
-        help="which members another session timeout would have removed or kept, as --journal shows their heartbeats:"
-        " makes session_whatif",
+        help="session timeouts to try: makes session_whatif, the members that they would have removed (needs "
+        "--journal)",
     )
     command.add_argument(
         "--record-lock-duration-ms",
         metavar="L[,L…]",
         type=timeouts,
         default=(),
-        help="which deliveries to share groups another group.share.record.lock.duration.ms would have cut short, as"
-        " --journal or __share_group_state shows them: makes lock_whatif",
+        help="values of group.share.record.lock.duration.ms to try: makes lock_whatif, the deliveries that they "
+        "would have cut short",
     )
     command.add_argument(
         "--transaction-timeout-ms",
         metavar="T[,T…]",
         type=timeouts,
         default=(),
-        help="what another transaction.timeout.ms would have made of each transaction: makes transaction_whatif",
+        help="values of transaction.timeout.ms to try: makes transaction_whatif, the transactions that they would "
+        "have aborted",
     )
 
 
 def _add_output(command: argparse.ArgumentParser) -> None:
     """Of `run`: which tables, and where they go."""
-    command.add_argument("--out", metavar="DIR", required=True, help="where the tables go")
+    command.add_argument("--out", metavar="DIR", required=True, help="directory of the tables")
     command.add_argument(
         "--tables",
         metavar="NAME[,NAME…]",
-        help="make these alone, the others stay as they are; `present` stands for offset_current, expiry_forecast,"
-        " lag and stale_offsets (default: all)",
+        help="make only these tables; `present` stands for offset_current, expiry_forecast, lag and stale_offsets "
+        "(default: all)",
     )
-    command.add_argument("--format", choices=FORMATS, default="parquet", help="of the tables")
+    command.add_argument(
+        "--format", choices=FORMATS, default="parquet", help="format of the tables (default %(default)s)"
+    )
     command.add_argument(
         "--append-day",
         metavar="YYYY-MM-DD",
         type=day_or_now,
         nargs="?",
         const="now",
-        help="tables by days: each gets this day, or has it replaced (default: the day of --now, in UTC)",
+        help="keep tables by day: add this day to each table, or replace it (default: the day of --now, in UTC)",
     )
-    command.add_argument("--keep-records", action="store_true", help="leave DIR/decoded_records for --records")
+    command.add_argument(
+        "--keep-records", action="store_true", help="keep all decoded records in DIR/decoded_records, for --records"
+    )
 
 
 def _add_stream(command: argparse.ArgumentParser) -> None:
     _add_common(command)
-    command.add_argument("--checkpoint", metavar="DIR", required=True, help="where the stream remembers how far it is")
-    command.add_argument("--out", metavar="DIR", required=True, help="where decoded records go")
-    command.add_argument("--available-now", action="store_true", help="end when all that is there is done")
+    command.add_argument("--checkpoint", metavar="DIR", required=True, help="directory for the position of the stream")
+    command.add_argument("--out", metavar="DIR", required=True, help="directory for the decoded records")
+    command.add_argument("--available-now", action="store_true", help="end when all existing records are decoded")
     command.add_argument(
-        "--tables", metavar="DIR", help="keep tables of the present there up to date: offset_current, lag and others"
+        "--tables",
+        metavar="DIR",
+        help="keep tables about the present up to date in DIR: offset_current, lag and others",
     )
     command.add_argument(
         "--alerts",
         metavar="DIR|topic:NAME",
-        help="write a row for each offset that expires within a day, transaction that hangs, partition without an owner"
-        " and group that flaps, and one when it is over; needs --tables",
+        help="write a row when an offset expires within a day, a transaction hangs, a partition has no owner or a "
+        "group rebalances all the time, and a row when it is over; needs --tables",
     )
     _add_rules(command, required=False)
     command.set_defaults(act=_stream)
@@ -266,9 +280,13 @@ def _add_stream(command: argparse.ArgumentParser) -> None:
 
 def _add_report(command: argparse.ArgumentParser) -> None:
     _add_common(command, kafka=False)
-    command.add_argument("--tables", "--in", dest="tables", metavar="DIR", help="where `run` wrote its tables")
-    command.add_argument("--out", metavar="FILE|DIR", required=True, help="the page, or the directory of the tables")
-    command.add_argument("--day", metavar="YYYY-MM-DD", type=day, help="of tables by days (default: the newest)")
+    command.add_argument(
+        "--tables", "--in", dest="tables", metavar="DIR", help="directory of the tables that `run` wrote"
+    )
+    command.add_argument("--out", metavar="FILE|DIR", required=True, help="file of the page, or a directory for it")
+    command.add_argument(
+        "--day", metavar="YYYY-MM-DD", type=day, help="day of the tables, if they are kept by day (default: the newest)"
+    )
     command.set_defaults(act=_report)
 
 
@@ -358,11 +376,11 @@ def _live(options: argparse.Namespace, client: list[tuple[str, str]]) -> Setting
 
     if options.tables is None:
         if options.alerts is not None:
-            raise PipelineError("--alerts is found in tables of the present: give --tables DIR, too")
+            raise PipelineError("--alerts needs the tables of --tables DIR: give that option, too")
         return None
     if options.retention_minutes is None:
         raise PipelineError(
-            "--tables: when offsets expire follows from --retention-minutes: give it (10080 is Kafka's default)"
+            "--tables needs --retention-minutes, to know when offsets expire: give it (10080 is Kafka's default)"
         )
     check_no_pattern("--tables", options.tables)
     return Settings(

@@ -272,7 +272,7 @@ def _keystore(given: dict[str, str]) -> dict[str, str]:
         return {"ssl.certificate.location": path, "ssl.key.location": path}
     if content.startswith(_JKS):
         raise PipelineError(
-            f"ssl.keystore.location: {path} is in Java's old format JKS; make a PKCS#12 of it with `keytool"
+            f"ssl.keystore.location: {path} is in Java's old format JKS; convert it to PKCS#12 with `keytool"
             f" -importkeystore -srckeystore {path} -destkeystore {Path(path).stem}.p12 -deststoretype PKCS12`"
         )
     return {"ssl.keystore.location": path, "ssl.keystore.password": given.get("ssl.keystore.password", "")}
@@ -301,8 +301,8 @@ def _by_keytool(path: str, password: str) -> str:
     keytool = keytool or shutil.which("keytool")
     if keytool is None:
         raise PipelineError(
-            f"ssl.truststore.location: {path} is no PEM, and there is no keytool to read it with: install Java 17, or"
-            " give ssl.truststore.type=PEM and a PEM file"
+            f"ssl.truststore.location: {path} is not a PEM file, and there is no keytool to read it: install Java 17,"
+            " or give ssl.truststore.type=PEM and a PEM file"
         )
     command = [keytool, "-list", "-rfc", "-keystore", path, "-storepass:env", "KAFKASTUB_STORE_PASSWORD"]
     done = subprocess.run(

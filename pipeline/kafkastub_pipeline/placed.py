@@ -120,7 +120,7 @@ class Listed:
             return self._spark.read.parquet(target)
         named = self._named(target)
         if named is None:
-            raise PipelineError(f"{target} is not complete: it has no {SUCCESS}, for the run that wrote it was ended")
+            raise PipelineError(f"{target} is not complete: it has no {SUCCESS}: the run that wrote it was killed")
         return self._spark.read.option("basePath", target).parquet(*[f"{target}/{name}" for name in named])
 
     def _mended(self, target: str) -> list[str]:
@@ -174,4 +174,4 @@ def check_complete(files: Files, path: str) -> None:
     if files.moves(path) or not files.exists(path) or files.exists(f"{path}/_spark_metadata"):
         return
     if not files.exists(f"{path}/{SUCCESS}"):
-        raise PipelineError(f"{path} is not complete: it has no {SUCCESS}, for the run that wrote it was ended")
+        raise PipelineError(f"{path} is not complete: it has no {SUCCESS}: the run that wrote it was killed")

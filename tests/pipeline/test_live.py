@@ -281,8 +281,8 @@ def test_of_each_key_the_newest_record_is_kept(spark: SparkSession, tmp_path: Pa
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["--alerts", "x"], "--alerts is found in tables of the present: give --tables DIR, too"),
-        (["--tables", "x"], "--tables: when offsets expire follows from --retention-minutes"),
+        (["--alerts", "x"], "--alerts needs the tables of --tables DIR: give that option, too"),
+        (["--tables", "x"], "--tables needs --retention-minutes, to know when offsets expire"),
     ],
 )
 def test_options_that_go_together(words: list[str], sentence: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -89,7 +89,7 @@ def test_ctrl_c_ends_a_run_with_a_sentence(tmp_path: Path) -> None:
         os.killpg(process.pid, signal.SIGINT)
         assert process.wait(SECONDS) == 130, (tmp_path / "said").read_text()
     said = (tmp_path / "said").read_text()
-    assert said == "kafkastub-pipeline: interrupted: tables that are there are whole, the others are not there\n"
+    assert said == "kafkastub-pipeline: interrupted: the tables that exist are complete, the others were not made\n"
     there = _tables(out)
     assert "decoded_records" not in there
     assert all((out / table / "_SUCCESS").exists() for table in there), there

@@ -115,7 +115,7 @@ class JournalReader(_Reading, DataSourceReader):
         single = self._directory.is_file()
         tables = [self._directory] if single else sorted(self._directory.glob("**/*.parquet"))
         if not tables:
-            raise PipelineError(f"{_FORMAT}: {self._directory} holds no journal, neither *.jsonl nor *.parquet")
+            raise PipelineError(f"{_FORMAT}: {self._directory} contains no journal: neither *.jsonl nor *.parquet")
         return [FilePart(str(file), 0, -1, ()) for file in tables]
 
 
