@@ -49,7 +49,7 @@ def test_it(kafka_stub_seeded, kafka_topic):
 def test_without_a_seed_it_is_said_what_is_missing(run):
     result = run("def test_it(kafka_stub_seeded):\n    pass\n")
     result.assert_outcomes(errors=1)
-    result.stdout.fnmatch_lines(["*define a fixture kafka_stub_seed of the session*"])
+    result.stdout.fnmatch_lines(["*define a fixture kafka_stub_seed with scope='session'*"])
 
 
 def test_what_is_no_seed_is_refused(run):

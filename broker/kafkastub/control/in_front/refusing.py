@@ -10,20 +10,20 @@ from kafkastub.control.problems import Problem
 
 SENTENCES: Final = {
     "acls": "ACLs are the cluster's: its own tools set them",
-    "advertised": "where clients are sent is said at the start: --advertised",
-    "broker": "the coordinators are the cluster's: nothing is loaded anew",
+    "advertised": "the advertised address is set at the start, with --advertised",
+    "broker": "the coordinators are the cluster's: they cannot be reloaded",
     "causes": "causes are found in a stub's own state: /v1/journal has the requests",
     "clock": "the clock is the cluster's, which nobody can move",
     "config": "configurations are the cluster's: its own tools set them",
     "configs": "configurations are the cluster's: its own tools set them",
     "coordinators": "coordinators are the cluster's",
-    "hanging-transactions": "transactions are the cluster's: kafkastub transactions find-hanging asks it",
+    "hanging-transactions": "transactions are the cluster's: use kafkastub transactions find-hanging",
     "leaders": "leaders are the cluster's: its own tools elect them",
     "quotas": "quotas are the cluster's: its own tools set them",
-    "reset": "a cluster is not made anew: delete its topics and groups",
-    "share-groups": "share groups are the cluster's: kafkastub share-groups asks it",
+    "reset": "a cluster cannot be reset: delete its topics and groups",
+    "share-groups": "share groups are the cluster's: use kafkastub share-groups",
     "snapshots": "a snapshot is of a stub's own state, and a cluster has no such thing",
-    "streams-groups": "streams groups are the cluster's: kafkastub streams-groups asks it",
+    "streams-groups": "streams groups are the cluster's: use kafkastub streams-groups",
     "transactions": "transactions are the cluster's, which holds no markers; a fault on EndTxn holds the request",
 }
 """By the first part of a path below /v1."""
