@@ -12,7 +12,7 @@ from tests.docs.generated import DOCS
 EXAMPLES = DOCS.parent / "examples"
 RUN_BY = {
     ("go.md", "go"): ("go/sent_test.go", "go/guide_test.go"),
-    ("rust.md", "rust"): ("rust/tests/guide.rs",),
+    ("rust.md", "rust"): ("rust/tests/guide.rs", "rust/tests/tokio.rs"),
     ("typescript.md", "ts"): ("node/sent.test.ts", "node/guide.test.ts"),
 }
 CONFIGURES = re.compile(r"^// vitest\.config|^import _ ", re.MULTILINE)
@@ -32,7 +32,7 @@ def plain(text: str) -> str:
 
 
 def test_there_are_examples():
-    assert len(BLOCKS) == 7
+    assert len(BLOCKS) == 8
 
 
 @pytest.mark.parametrize(("files", "block"), BLOCKS)
