@@ -17,7 +17,7 @@ QUICK_WORKERS ?= $(shell expr 3 \* $$(getconf _NPROCESSORS_ONLN))
 export PYTHONDONTWRITEBYTECODE :=
 NIGHTLY ?= test-long test-attacks oracle test-pipeline test-pipeline-cluster soak mutants oracle-proxy chaos-proxy clients-proxy programs-proxy oracle-expiry test-pipeline-s3 test-pipeline-versions binary-python test-binary test-clients-java-binary
 
-.PHONY: help run test test-long test-attacks test-all dist site test-site test-clients-java test-clients-java-binary test-docker test-pipeline test-pipeline-cluster test-pipeline-s3 test-pipeline-versions bench-pipeline spark-cluster check oracle oracle-proxy oracle-expiry differential conformance mutants soak nightly chaos check-workers chaos-proxy golden messages docs clients programs clients-proxy programs-proxy examples bench bench-clients-java bench-scale bench-proxy pictures binary binary-python binary-starts test-binary clients-code clients-packages test-clients-packages release lock clean
+.PHONY: help run test test-long test-attacks test-all dist site test-site test-clients-java test-clients-java-binary test-docker test-pipeline test-pipeline-cluster test-pipeline-s3 test-pipeline-versions bench-pipeline spark-cluster check oracle oracle-proxy oracle-expiry differential conformance mutants soak nightly chaos check-workers chaos-proxy golden messages docs clients programs clients-proxy programs-proxy examples bench bench-clients bench-clients-java bench-scale bench-proxy pictures binary binary-python binary-starts test-binary clients-code clients-packages test-clients-packages release lock clean
 
 help:
 	@echo "make run           serve on 127.0.0.1:9092 (ARGS='--port 0 --topic orders:3' adds options)"
@@ -50,6 +50,7 @@ help:
 	@echo "make examples      the projects under examples/ (needs Maven, Go, Node.js, Cargo)"
 	@echo "make pictures      take docs/pictures of the page anew (Chromium)"
 	@echo "make bench         figures beside an echo server, kfake and (WITH_KAFKA=1) Apache Kafka"
+	@echo "make bench-clients the same tests in Go, TypeScript and Rust with a stub each and with what runs without it"
 	@echo "make bench-clients-java the same Java tests with a stub each and with EmbeddedKafka"
 	@echo "make bench-scale   what connections, groups, partitions and offsets cost at four sizes; writes docs/performance.md"
 	@echo "make bench-proxy   what the proxy costs in front of Apache Kafka"
@@ -110,6 +111,9 @@ test-clients-java: $(DEV)
 # What `make binary` has made, as a Java project gets it: it has neither Python nor a checkout.
 test-clients-java-binary: $(DEV) binary
 	$(BIN)/python clients/java/tools/empty_project.py
+
+bench-clients: $(DEV)
+	$(BIN)/python -m clients.comparison.compare $(ARGS)
 
 bench-clients-java: $(DEV)
 	KAFKASTUB=$(CURDIR)/$(BIN)/kafkastub $(BIN)/python clients/java/tools/compare.py $(ARGS)

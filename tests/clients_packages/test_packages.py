@@ -131,3 +131,16 @@ def test_jest(node_package: Path):
 
 def test_types_are_what_the_description_says(node_package: Path):
     run(sys.executable, "-m", "clients.generate", "--check", "go", "typescript", cwd=ROOT)
+
+
+@pytest.mark.parametrize("language", ["go", "rust"])
+def test_the_comparison_runs(language: str):
+    run({"rust": "cargo"}.get(language, language), "version", cwd=ROOT)
+    said = run(sys.executable, "-m", "clients.comparison.compare", "--rounds", "1", language, cwd=ROOT)
+    assert f"{language:12}kafkastub   " in said
+    assert len(said.splitlines()) == 3
+
+
+def test_the_comparison_runs_in_typescript(node_package: Path):
+    said = run(sys.executable, "-m", "clients.comparison.compare", "--rounds", "1", "typescript", cwd=ROOT)
+    assert "typescript  kafkastub        5" in said
