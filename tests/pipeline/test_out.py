@@ -26,7 +26,7 @@ def no_work(monkeypatch: pytest.MonkeyPatch) -> None:
     def begun(*_: object, **__: object) -> Any:
         raise Begun
 
-    for what in ("run._raw", "stream.reached", "report.facts.gathered"):
+    for what in ("run.read_raw", "stream.reached", "report.facts.gathered"):
         monkeypatch.setattr(f"kafkastub_pipeline.{what}", begun)
 
 
