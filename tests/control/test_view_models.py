@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from pydantic import Field
 
-from kafkastub.control.routes.view_models import Pair, Told, called, tells
+from kafkastub.control.routes.view_models import Pair, ViewModel, called, fields_of
 from kafkastub.views.of_groups import AnyMember
 
 
@@ -26,8 +26,8 @@ class Nest(Pair):
     branch: int
 
 
-@tells(Bird, without=("group_instance_id", "secret"))
-class BirdInfo(Told):
+@fields_of(Bird, without=("group_instance_id", "secret"))
+class BirdInfo(ViewModel):
     """A bird."""
 
     host: str = called("client_host", "where it flies")

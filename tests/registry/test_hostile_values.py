@@ -12,17 +12,17 @@ import pytest
 
 from kafkastub import KafkaStub
 from kafkastub.registry.entities import Schema
-from kafkastub.registry.values import Known
-from kafkastub.registry.values.shown import BySchema, Shown
+from kafkastub.registry.values import ResolvedSchema
+from kafkastub.registry.values.display import BySchema, DisplayedValue
 
 SOON = (
     10  # seconds, on a machine that does other things as well; without a bound each of them takes minutes or for ever
 )
 
 
-def shown(kind: str, schema: Any, content: bytes, references: tuple[tuple[str, str], ...] = ()) -> Shown:
+def shown(kind: str, schema: Any, content: bytes, references: tuple[tuple[str, str], ...] = ()) -> DisplayedValue:
     text = schema if isinstance(schema, str) else json.dumps(schema)
-    known = Known(Schema("orders-value", text, kind, version=1, id=1), references)
+    known = ResolvedSchema(Schema("orders-value", text, kind, version=1, id=1), references)
     began = time.monotonic()
     found = BySchema({1: known}).decode(b"\0\0\0\0\1" + content)
     assert time.monotonic() - began < SOON
@@ -96,7 +96,7 @@ def test_a_schema_that_is_larger_than_is_used() -> None:
 
 
 def test_all_values_of_an_answer_are_bounded_together() -> None:
-    known = Known(Schema("orders-value", '"bytes"', "AVRO", version=1, id=1), ())
+    known = ResolvedSchema(Schema("orders-value", '"bytes"', "AVRO", version=1, id=1), ())
     showing = BySchema({1: known})
     content = b"\0\0\0\0\1" + b"\x80\x80\x10" + bytes(131_072)
     errors = [found.error for _ in range(12) if (found := showing.decode(content)) is not None]

@@ -39,7 +39,7 @@ def test_what_a_large_request_leaves_is_not_looked_at():
         looks = []
         gc.callbacks.append(lambda phase, info: looks.append(phase))
         kept = [[] for _ in range(300_000)]
-        collector.work_again()
+        collector.resume()
         print(gc.isenabled(), gc.get_freeze_count() > 300_000, gc.get_count()[0] < 20_000, looks)
         """
     )
@@ -53,7 +53,7 @@ def test_what_a_small_request_leaves_is_looked_at_by_and_by():
         before = gc.get_freeze_count()
         collector.rest()
         kept = [[] for _ in range(1_000)]
-        collector.work_again()
+        collector.resume()
         print(gc.isenabled(), gc.get_freeze_count() - before)
         """
     )
@@ -72,7 +72,7 @@ def test_what_was_spared_and_is_garbage_by_now_is_found_at_last():
             gone.append(weakref.ref(ring))
             collector.rest()
             kept.append([[] for _ in range(60_000)])
-            collector.work_again()
+            collector.resume()
             ring = None
         print(sum(one() is not None for one in gone), len(later))
         later.pop()()

@@ -304,9 +304,9 @@ async def _registry(arguments: argparse.Namespace, broker: Broker, hosted: Hoste
     except RegistryError as error:
         raise Refused(error.message) from None
     if hosted is not None:
-        from kafkastub.registry_port.known import KnownSchemas
+        from kafkastub.registry_port.schema_lookup import SchemaLookup
 
-        hosted.schemas = KnownSchemas(kept)
+        hosted.schemas = SchemaLookup(kept)
     return registry
 
 

@@ -87,14 +87,14 @@ class Book:
         return await self._thread.run(work)
 
 
-def shown(entry: Entry, shape: Shape) -> bytes:
+def entry_json(entry: Entry, shape: Shape) -> bytes:
     """An entry as JSON: the columns of an export without those not asked for, how long its client is to wait, and
     `text`, a line for people.
     """
-    return as_json(shown_values(entry, shape))
+    return as_json(entry_values(entry, shape))
 
 
-def shown_values(entry: Entry, shape: Shape) -> dict[str, Any]:
+def entry_values(entry: Entry, shape: Shape) -> dict[str, Any]:
     """The same by name."""
     values = row(entry, shape.frames, shape.messages)
     for name in (*(() if shape.frames else ("request", "response")), *(() if shape.messages else MESSAGES)):

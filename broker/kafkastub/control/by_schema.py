@@ -12,7 +12,7 @@ from kafkastub.control.problems import Problem
 if TYPE_CHECKING:
     from kafkastub.control.hosted import Hosted
     from kafkastub.control.threads import OneAtATime
-    from kafkastub.registry.values import Known
+    from kafkastub.registry.values import ResolvedSchema
 
 
 class BySchema(BaseModel):
@@ -48,11 +48,11 @@ async def decode_all(
     schemas = hosted.schemas
     if schemas is None:
         return [None] * len(contents)
-    from kafkastub.registry.values.shown import BySchema, Shown, ids_in
+    from kafkastub.registry.values.display import BySchema, DisplayedValue, ids_in
 
     known = await schemas.by_id(await thread.run(lambda: ids_in(contents)), subject)
 
-    def told(one: Shown | None) -> dict[str, Any] | None:
+    def told(one: DisplayedValue | None) -> dict[str, Any] | None:
         if one is None:
             return None
         place: dict[str, Any] = {"schema_id": one.schema_id, "subject": None, "version": None, "type": None}
@@ -79,9 +79,9 @@ async def encode_all(hosted: Hosted, thread: OneAtATime, contents: Iterable[tupl
         )
     from kafkastub.registry.errors import RegistryError
     from kafkastub.registry.values import encode
-    from kafkastub.registry.values.shown import check_schema
+    from kafkastub.registry.values.display import check_schema
 
-    known: dict[str, Known] = {}
+    known: dict[str, ResolvedSchema] = {}
     for subject in subjects:
         try:
             known[subject] = await hosted.schemas.of_subject(subject)

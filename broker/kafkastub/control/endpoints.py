@@ -34,20 +34,20 @@ MAKING: Final = threading.Lock()
 
 
 class Endpoint(NamedTuple):
-    """What answers requests to a path; `told` is the rest of what FastAPI is told of it."""
+    """What answers requests to a path; `options` is what else FastAPI is given."""
 
     path: str
     methods: tuple[str, ...]
     function: Function
-    told: dict[str, Any]
+    options: dict[str, Any]
 
 
 class Endpoints:
     """Those of one subject. Its decorators are FastAPI's, as far as they are used."""
 
-    def __init__(self, **told: Any) -> None:
-        """`told` is what FastAPI's router is told: `prefix`, `tags`, `include_in_schema`."""
-        self.told = told
+    def __init__(self, **options: Any) -> None:
+        """`options` is what FastAPI's router is given: `prefix`, `tags`, `include_in_schema`."""
+        self.options = options
         self.checks: list[Function] = []
         """Called before each, and before what is asked has been found to be valid."""
         self.all: list[Endpoint] = []
@@ -62,31 +62,31 @@ class Endpoints:
         """What is the same for each broker: as long as `functions`."""
         return [*(("", ()) for _ in self.checks), *((one.path, one.methods) for one in self.all)]
 
-    def add_api_route(self, path: str, function: Function, *, methods: Sequence[str], **told: Any) -> None:
-        self.all.append(Endpoint(path, tuple(methods), function, told))
+    def add_api_route(self, path: str, function: Function, *, methods: Sequence[str], **options: Any) -> None:
+        self.all.append(Endpoint(path, tuple(methods), function, options))
 
-    def api_route(self, path: str, *, methods: Sequence[str], **told: Any) -> Callable[[F], F]:
+    def api_route(self, path: str, *, methods: Sequence[str], **options: Any) -> Callable[[F], F]:
         def add(function: F) -> F:
-            self.add_api_route(path, function, methods=methods, **told)
+            self.add_api_route(path, function, methods=methods, **options)
             return function
 
         return add
 
-    def get(self, path: str, **told: Any) -> Callable[[F], F]:
-        return self.api_route(path, methods=["GET"], **told)
+    def get(self, path: str, **options: Any) -> Callable[[F], F]:
+        return self.api_route(path, methods=["GET"], **options)
 
-    def post(self, path: str, **told: Any) -> Callable[[F], F]:
-        return self.api_route(path, methods=["POST"], **told)
+    def post(self, path: str, **options: Any) -> Callable[[F], F]:
+        return self.api_route(path, methods=["POST"], **options)
 
-    def put(self, path: str, **told: Any) -> Callable[[F], F]:
-        return self.api_route(path, methods=["PUT"], **told)
+    def put(self, path: str, **options: Any) -> Callable[[F], F]:
+        return self.api_route(path, methods=["PUT"], **options)
 
-    def delete(self, path: str, **told: Any) -> Callable[[F], F]:
-        return self.api_route(path, methods=["DELETE"], **told)
+    def delete(self, path: str, **options: Any) -> Callable[[F], F]:
+        return self.api_route(path, methods=["DELETE"], **options)
 
 
 class Part(NamedTuple):
-    """Endpoints, and what FastAPI is told where they are included: `prefix`, `responses`."""
+    """Endpoints, and what FastAPI is given where they are included: `prefix`, `responses`."""
 
     endpoints: Endpoints
     included: dict[str, Any]
@@ -100,20 +100,20 @@ class Application(FastAPI):
         described: the description as it is, and as JSON; None before `describe`.
     """
 
-    def __init__(self, parts: Sequence[Part], **told: Any) -> None:
-        super().__init__(**told)
+    def __init__(self, parts: Sequence[Part], **options: Any) -> None:
+        super().__init__(**options)
         self.is_ready = False
         self.described: tuple[dict[str, Any], bytes] | None = None
         self._describing = threading.Lock()
         numbers = itertools.count()
         for part in parts:
             checks = [Depends(_stand_in(next(numbers), check)) for check in part.endpoints.checks]
-            router = APIRouter(dependencies=checks, **part.endpoints.told)
+            router = APIRouter(dependencies=checks, **part.endpoints.options)
             for one in part.endpoints.all:
                 stand_in = _stand_in(next(numbers), one.function)
-                prefix = part.included.get("prefix", "") + part.endpoints.told.get("prefix", "")
+                prefix = part.included.get("prefix", "") + part.endpoints.options.get("prefix", "")
                 name = _operation(prefix + one.path, one.function.__name__)
-                router.add_api_route(one.path, stand_in, methods=list(one.methods), operation_id=name, **one.told)
+                router.add_api_route(one.path, stand_in, methods=list(one.methods), operation_id=name, **one.options)
             self.include_router(router, **part.included)
 
     def openapi(self) -> dict[str, Any]:

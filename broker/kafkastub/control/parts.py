@@ -10,7 +10,7 @@ from kafkastub.findings import watched
 
 if TYPE_CHECKING:
     from kafkastub.faults import Act, ChaosAct, FaultRule
-    from kafkastub.registry.values import Known
+    from kafkastub.registry.values import ResolvedSchema
 
 
 class Clock(Protocol):
@@ -93,8 +93,8 @@ class Chaos(watched.Chaos, Protocol):
 class Schemas(Protocol):
     """The registry of a broker, as the control port asks it."""
 
-    async def by_id(self, ids: Sequence[int], subject: str | None) -> Mapping[int, Known]:
+    async def by_id(self, ids: Sequence[int], subject: str | None) -> Mapping[int, ResolvedSchema]:
         """Those of the ids that there are; of several subjects with an id, `subject` where it is one of them."""
 
-    async def of_subject(self, subject: str) -> Known:
+    async def of_subject(self, subject: str) -> ResolvedSchema:
         """The latest version. Raises RegistryError."""

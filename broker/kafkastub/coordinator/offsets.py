@@ -67,7 +67,7 @@ class OffsetStore:
                 self.apply_commit(commit_of(some), some[0].serial)
                 for one in some:
                     if one.place != NOWHERE:
-                        self._groups[group_id][one.record.commit.topic].placed(one.as_commit(), one.place)
+                        self._groups[group_id][one.record.commit.topic].note_log_offset(one.as_commit(), one.place)
 
     def apply_tombstone(self, tombstone: OffsetTombstone) -> None:
         """Apply the record of an offset that is gone; a pending one of the same partition goes with it."""

@@ -192,7 +192,7 @@ class PendingStore:
 
     # -- the log's column ----------------------------------------------------------------------------------------
 
-    def placed(self, record: PendingOffsets, place: int) -> None:
+    def note_log_offset(self, record: PendingOffsets, place: int) -> None:
         """The records of a commit stood on the log from that offset on, and are compacted now."""
         commit = record.commit
         mine = self._producers.get(record.producer_id, {}).get(commit.group_id, {})

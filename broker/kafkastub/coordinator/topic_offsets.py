@@ -350,7 +350,7 @@ class TopicOffsets:
 
     # -- the log's column ----------------------------------------------------------------------------------------
 
-    def placed(self, commit: OffsetCommit, place: int) -> None:
+    def note_log_offset(self, commit: OffsetCommit, place: int) -> None:
         """The records of a commit stood on the log from that offset on; it is noted where there was no newer commit.
 
         What has the same timestamp and offset counts as that commit: a newer one alike would stand in for it.
@@ -393,7 +393,7 @@ class TopicOffsets:
         """The log offset of the compacted record behind an offset, or NOWHERE; of a slot that is not -1."""
         return self._places[slot]
 
-    def placed_before(self, end: int) -> list[tuple[int, int]]:
+    def logged_before(self, end: int) -> list[tuple[int, int]]:
         """(log offset, partition) of every offset whose compacted record stood before `end` on the log."""
         if self._slots is None:
             columns = zip(self._places, self._commit_ts, strict=True)

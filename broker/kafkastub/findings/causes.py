@@ -48,7 +48,7 @@ _WRITES: Final = frozenset({ApiKey.PRODUCE, ApiKey.TXN_OFFSET_COMMIT, ApiKey.END
 """What a client may have given up, so that no later answer follows."""
 
 
-class Asked(NamedTuple):
+class RequestFacts(NamedTuple):
     """What is to be known of a request. The request and its answer are not kept: decoded, they may be very large.
 
     Attributes:
@@ -77,7 +77,7 @@ class Reader:
         self._later: set[tuple[str, int]] = set()
         """Clients and APIs of which a later answer was read."""
 
-    def read(self, one: Entry) -> Asked:
+    def read(self, one: Entry) -> RequestFacts:
         """Decode a request and its answer, as far as they matter: this is what takes long."""
         client, key = one.client_id or "a client", one.api_key
         made_good = (client, key) in self._later and key not in _WRITES
@@ -86,7 +86,7 @@ class Reader:
         if key == ApiKey.METADATA and _UNKNOWN in one.errors:
             unknown = (each.name for each in one.response.topics if each.error_code == _UNKNOWN and each.name)
             missing = tuple(islice(unknown, _NAMES))
-        return Asked(
+        return RequestFacts(
             one.wall_time,
             one.duration_us,
             one.outcome,
@@ -121,7 +121,7 @@ def recent(broker: Broker, began: datetime) -> Iterator[tuple[Entry, Raw]]:
             yield one, raw
 
 
-def find_causes(watched: Watched, requests: list[Asked]) -> Iterator[str | None]:
+def find_causes(watched: Watched, requests: list[RequestFacts]) -> Iterator[str | None]:
     """Find the same step by step: None stands where the broker may serve others (`control.walks`).
 
     Args:
@@ -150,7 +150,7 @@ def find_causes(watched: Watched, requests: list[Asked]) -> Iterator[str | None]
     yield from islice(found or _of_silence(requests), MOST)
 
 
-def _of_a_proxy(watched: Watched, requests: list[Asked]) -> Iterator[str]:
+def _of_a_proxy(watched: Watched, requests: list[RequestFacts]) -> Iterator[str]:
     """What can be said without the state of a cluster, which only the cluster knows."""
     fetched = {name for one in requests for name in one.fetched}
     topics = (
@@ -179,7 +179,7 @@ def _of_holds(watched: Watched) -> Iterator[str]:
             yield f"Fault {fault.id!r} holds {many(len(fault.held), 'request')} until it is released: {names}."
 
 
-def _of_topics(state: BrokerState, requests: Iterable[Asked]) -> Iterator[str | None]:
+def _of_topics(state: BrokerState, requests: Iterable[RequestFacts]) -> Iterator[str | None]:
     """Those that clients asked for and nobody made."""
     for name, client, times in _asked_in_vain(requests):
         if state.cluster.topic(name) is None:
@@ -187,7 +187,7 @@ def _of_topics(state: BrokerState, requests: Iterable[Asked]) -> Iterator[str | 
             yield f"Topic {name!r} does not exist; {client} asked for it {_times(times)}.{meant}"
 
 
-def _asked_in_vain(requests: Iterable[Asked], but: Container[str] = ()) -> Iterator[tuple[str, str, int]]:
+def _asked_in_vain(requests: Iterable[RequestFacts], but: Container[str] = ()) -> Iterator[tuple[str, str, int]]:
     """Topics that were not there, `but` for these, with the client that asked most often, and how often."""
     missing: dict[str, Counter[str]] = {}
     for one in requests:
@@ -217,7 +217,7 @@ def _closest(state: BrokerState, name: str) -> Generator[None, None, str | None]
     return found[0] if found else None
 
 
-def _of_empty_topics(state: BrokerState, requests: Iterable[Asked]) -> Iterator[str | None]:
+def _of_empty_topics(state: BrokerState, requests: Iterable[RequestFacts]) -> Iterator[str | None]:
     """Made by the request of a client that reads it (auto.create.topics.enable), where one of a like name is meant."""
     looked = 0
     for name in dict.fromkeys(name for one in requests for name in one.fetched):
@@ -254,7 +254,7 @@ def _of_groups(watched: Watched, state: BrokerState) -> Iterator[tuple[str, str]
                 yield one.level, f"Group {name!r}: {one.sentence}"
 
 
-def _of_errors(requests: Iterable[Asked]) -> Iterator[str]:
+def _of_errors(requests: Iterable[RequestFacts]) -> Iterator[str]:
     """Answers with errors that no later answer to the same client and API has made good."""
     counts: Counter[tuple[str, str, str, str]] = Counter()
     for one in requests:
@@ -265,7 +265,7 @@ def _of_errors(requests: Iterable[Asked]) -> Iterator[str]:
         yield f"{client} got {error} in the answer to {api} {_times(times)}{by}."
 
 
-def _of_silence(requests: list[Asked]) -> Iterator[str]:
+def _of_silence(requests: list[RequestFacts]) -> Iterator[str]:
     """Requests are the newest first. Silence while the broker owes an answer is no riddle: another sentence has it."""
     later = datetime.now(UTC)
     for number, one in enumerate(requests):
@@ -279,7 +279,7 @@ def _of_silence(requests: list[Asked]) -> Iterator[str]:
         later = one.wall_time
 
 
-def _waited(request: Asked, until: datetime) -> bool:
+def _waited(request: RequestFacts, until: datetime) -> bool:
     """Whether its answer was owed most of the time until then."""
     took = request.duration_us
     if took is None:

@@ -45,7 +45,7 @@ _NEWEST: Final = 10
 Reading = Callable[[int, Raw], Entry]
 
 
-class Asked(NamedTuple):
+class LastFetch(NamedTuple):
     """The last Fetch of a connection that was about a partition, or that let go of it within a fetch session.
 
     Attributes:
@@ -95,7 +95,7 @@ class Looked(NamedTuple):
         began: by client id and partition, the time that its last ListOffsets asked for: -1 the end, -2 the beginning.
     """
 
-    asked: dict[tuple[str, Place], list[Asked]]
+    asked: dict[tuple[str, Place], list[LastFetch]]
     groups: dict[str, set[str]]
     began: dict[tuple[str, Place], int]
 
@@ -207,10 +207,10 @@ class _Connection:
         if offset is not None or not sessions.knows(session):
             about[place] = offset
 
-    def _asked(self, entry: Entry, raw: Raw) -> Asked:
+    def _asked(self, entry: Entry, raw: Raw) -> LastFetch:
         """About no partition yet."""
         request = entry.request
-        return Asked(
+        return LastFetch(
             raw.connection.peer,
             raw.connection.client_host,
             raw.connection.principal,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from kafkastub.findings.fetching import Asked, Looked, Place, Wanted, last_fetches
+from kafkastub.findings.fetching import LastFetch, Looked, Place, Wanted, last_fetches
 from kafkastub.findings.finding import Finding, Level, Subject, many, named, seconds
 from kafkastub.findings.watched import Watched, reading
 
@@ -110,7 +110,9 @@ class _Sharing:
                         self._whose.setdefault((client, place), {})[other] = one.client_host
                 yield None
 
-    def told_apart(self, client: str, place: Place, host: str, every: list[Asked]) -> tuple[list[Asked], list[str]]:
+    def candidates(
+        self, client: str, place: Place, host: str, every: list[LastFetch]
+    ) -> tuple[list[LastFetch], list[str]]:
         """Who may be the member on that host, and the other groups of which each may be a member as well.
 
         A member's own connection to the coordinator and the one that it fetches on have different ports, and the same
@@ -179,7 +181,7 @@ class _Verdicts:
         """None where something else is told already."""
         client = member.client_id
         every = self._looked.asked.get((client, place), [])
-        every, others = self._sharing.told_apart(client, place, member.client_host, every)
+        every, others = self._sharing.candidates(client, place, member.client_host, every)
         if not every:
             why = silence or "it has not begun, or paused."
             after = f" in the entries that the journal still has: {why}"
@@ -203,7 +205,7 @@ class _Verdicts:
         why = closed + silence if silence else "it has paused, or is busy with what it has."
         return _Verdict("stop", f"{client} has not asked for ", f" for {last.seconds:.0f} s: {why}")
 
-    def _throttled(self, client: str, asked: Asked) -> _Verdict:
+    def _throttled(self, client: str, asked: LastFetch) -> _Verdict:
         ago = f"{asked.seconds:.0f} s ago" if asked.seconds >= 1 else "just now"
         waits = f"{client} was throttled for {seconds(asked.throttle_ms)} {ago}, when it asked for "
         if asked.fault is not None:
@@ -211,7 +213,7 @@ class _Verdicts:
         quotas = list(_quotas(self._state, asked.principal.partition(":")[2], client))
         return _Verdict("stop", waits, f": quota {' or '.join(quotas) or 'that no longer exists'}.", "quota")
 
-    def _asks(self, client: str, place: Place, asked: Asked) -> _Verdict:
+    def _asks(self, client: str, place: Place, asked: LastFetch) -> _Verdict:
         """It does, and nothing hinders it: does it get anything?"""
         topic = self._state.cluster.topic(place[0])
         log = None if topic is None else self._state.logs.log(topic.topic_id, place[1])
@@ -239,7 +241,7 @@ class _Verdicts:
         return _Verdict("look", before, after)
 
 
-def _waits_for_more(client: str, asked: Asked, records: int, size: int | None) -> _Verdict:
+def _waits_for_more(client: str, asked: LastFetch, records: int, size: int | None) -> _Verdict:
     there = many(records, "record") + ("" if size is None else f", {size} bytes")
     left = max(asked.max_wait_ms / 1000 - asked.waited, 0)
     return _Verdict(
@@ -250,7 +252,7 @@ def _waits_for_more(client: str, asked: Asked, records: int, size: int | None) -
     )
 
 
-def _unclear(client: str, every: list[Asked], others: list[str]) -> _Verdict:
+def _unclear(client: str, every: list[LastFetch], others: list[str]) -> _Verdict:
     """Somebody with that client id asks, and nobody can tell whether that is the member."""
     seen = [
         f"{one.peer} asks right now{'' if one.offset is None else f' from {one.offset} on'}"

@@ -238,9 +238,9 @@ class RunningStub:
         except RegistryError as error:
             self._registry = None
             raise ValueError(error.message) from None
-        from kafkastub.registry_port.known import KnownSchemas
+        from kafkastub.registry_port.schema_lookup import SchemaLookup
 
-        self._hosted.schemas = KnownSchemas(kept)
+        self._hosted.schemas = SchemaLookup(kept)
 
     async def _close_ports(self) -> None:
         registry, self._registry = self._registry, None

@@ -176,19 +176,19 @@ class Faulty:
         ending, watch = action.ending, client.owner.watch
         if ending == "answer" and not self._is_answered and action.error is None:
             if watch is not None:
-                watch.unanswered(pending, Became.NO_REPLY)
+                watch.on_no_answer(pending, Became.NO_REPLY)
             client.unmute()
             return
         if ending == "answer" and reply is not None:
             client.deliver(reply, taken)
             if watch is not None:
-                watch.answered(pending, client.info, reply)
+                watch.on_answer(pending, client.info, reply)
             client.unmute()
             return
         sent = reply[: action.cut_at] if ending == "cut" and reply is not None else b""
         client.deliver(sent, taken)
         if watch is not None:
-            watch.unanswered(pending, Became.CLOSED if ending == "answer" else Became.DROPPED, sent or None)
+            watch.on_no_answer(pending, Became.CLOSED if ending == "answer" else Became.DROPPED, sent or None)
         client.transport.close()
 
 

@@ -77,7 +77,7 @@ class Asking(Protocol):
     def unread(self, is_so: bool) -> None: ...
     def is_slow(self) -> bool: ...
     def pace(self) -> None: ...
-    def answered(self) -> None: ...
+    def answer_passed(self) -> None: ...
     def end_silent(self) -> None: ...
 
 
@@ -238,12 +238,12 @@ class BrokerSide(asyncio.Protocol):
                 if whole:
                     pending.popleft()
                     if watch is not None:
-                        watch.answered(request, client.info, data[position:end])
+                        watch.on_answer(request, client.info, data[position:end])
                     position = end
                     if pending and pending[0].acting is not None:
                         write(data[first:position])
                         first = position
-                        client.answered()
+                        client.answer_passed()
                     continue
                 pending.popleft()
                 if position > first:
@@ -294,8 +294,8 @@ class BrokerSide(asyncio.Protocol):
                 pending.popleft()
                 write(answer)
                 if watch is not None:
-                    watch.answered(request, client.info, answer)
-                client.answered()
+                    watch.on_answer(request, client.info, answer)
+                client.answer_passed()
         if position > first:
             write(data if first == 0 and position == length else data[first:position])
         if position < length:
@@ -372,8 +372,8 @@ class BrokerSide(asyncio.Protocol):
             self._of = self._kept = self._tail = None
             watch = self.client.owner.watch
             if watch is not None and request is not None:
-                watch.answered(request, self.client.info, None if kept is None else b"".join(kept))
-            self.client.answered()
+                watch.on_answer(request, self.client.info, None if kept is None else b"".join(kept))
+            self.client.answer_passed()
         return upto
 
 

@@ -225,7 +225,7 @@ class ClientSide(asyncio.Protocol):
             if pending.acting is not None:
                 pending.acting.abandon()
             if watch is not None:
-                watch.unanswered(pending, closed=broker_closed)
+                watch.on_no_answer(pending, closed=broker_closed)
         self.pending.clear()
         self._chunks.clear()
         self._held = 0
@@ -373,8 +373,8 @@ class ClientSide(asyncio.Protocol):
             if route.refused:
                 owner.warn(f"{route.name} v{version} is a version that this proxy does not know", self.info.peer)
                 if watch is not None:
-                    watch.asked(request, self.info, data, position + 4, min(end, length), True)
-                    watch.unanswered(request, closed=True)
+                    watch.on_request(request, self.info, data, position + 4, min(end, length), True)
+                    watch.on_no_answer(request, closed=True)
                 if position > first:
                     broker.transport.write(data[first:position])
                 self._passed(taken)
@@ -382,7 +382,7 @@ class ClientSide(asyncio.Protocol):
                 return
             if watch is not None:
                 if whole:
-                    watch.asked(request, self.info, data, position + 4, end, acks != 0)
+                    watch.on_request(request, self.info, data, position + 4, end, acks != 0)
                 else:
                     self._kept = watch.keeping(size)
                     request.started = perf_counter_ns()
@@ -466,7 +466,7 @@ class ClientSide(asyncio.Protocol):
         if watch is not None and request is not None and kept is not None:
             answered = request.route is None or request in self.pending
             frame = b"".join(kept)
-            watch.asked(request, self.info, frame, 0, len(frame), answered)
+            watch.on_request(request, self.info, frame, 0, len(frame), answered)
 
     def _cut_token(self, data: bytes, position: int) -> tuple[int, int]:
         """A token of SASL without a header: (where it ends, 0), or (where it begins, bytes that are wanted)."""
@@ -513,7 +513,7 @@ class ClientSide(asyncio.Protocol):
 
     # --- the other way
 
-    def answered(self) -> None:
+    def answer_passed(self) -> None:
         """An answer has gone: a request that a fault answers by itself may be the next one."""
         pending = self.pending
         if pending and pending[0].acting is not None:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
 from kafkastub.proxy.naming import Address, Broker
-from kafkastub.server.node_listener import ListenError, bound, shown_host, why_not
+from kafkastub.server.node_listener import ListenError, bound, reachable_host, why_not
 
 _BACKLOG: Final = 1024
 _LOOK_AGAIN: Final = 0.5
@@ -227,7 +227,7 @@ class Places:
         if at > 65535:
             raise ListenError(f"there is no port {at} for one more node")
         place.listen(self._host, at, self._factory)
-        place.advertised = shown_host(place.bound[0]), place.bound[1]
+        place.advertised = reachable_host(place.bound[0]), place.bound[1]
         if self._advertised is not None:
             place.advertised = self._advertised[0], self._advertised[1] + number
         self._all.append(place)

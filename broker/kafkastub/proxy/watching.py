@@ -120,7 +120,7 @@ class Watching(Switches):
         wanted = (self.ring is not None or self.metrics is not None) and size <= LARGEST_KEPT
         return [] if wanted else None
 
-    def asked(
+    def on_request(
         self, request: Pending, info: ConnectionInfo, data: bytes, start: int, end: int, is_answered: bool
     ) -> None:
         """A request is in `data[start:end]`, without its size."""
@@ -145,7 +145,7 @@ class Watching(Switches):
         request.sequence = ring.total
         ring.add(raw)
 
-    def answered(self, request: Pending, info: ConnectionInfo, reply: bytes | None) -> None:
+    def on_answer(self, request: Pending, info: ConnectionInfo, reply: bytes | None) -> None:
         """It was answered by this frame; None where that was too long to be kept."""
         ended, route = perf_counter_ns(), request.route
         if route is None:
@@ -187,7 +187,7 @@ class Watching(Switches):
                         route.last_body, route.last_message = body, message
         meter.add_time(ns)
 
-    def unanswered(
+    def on_no_answer(
         self, request: Pending, became: Became | None = None, sent: bytes | None = None, *, closed: bool = False
     ) -> None:
         """There is no answer, or a part of one: the client has gone, or the broker has closed the connection."""

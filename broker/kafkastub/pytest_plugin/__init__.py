@@ -35,7 +35,7 @@ from kafkastub.pytest_plugin.options import (
     wanted_by_marker,
     wanted_by_options,
 )
-from kafkastub.pytest_plugin.runs import CHAOS, DONE, INSTEAD, is_again, note
+from kafkastub.pytest_plugin.runs import CHAOS, DONE, INSTEAD, is_rerun, note
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -118,7 +118,7 @@ def pytest_runtest_makereport(
     report = yield
     if report.failed and call.excinfo is not None:
         note(item, call.excinfo)
-    if report.failed and not is_again(item) and "kafkastub.stub.started" in sys.modules and _BEGAN in item.stash:
+    if report.failed and not is_rerun(item) and "kafkastub.stub.started" in sys.modules and _BEGAN in item.stash:
         from kafkastub.pytest_plugin.failure import of_brokers
 
         fixtures, began = item.config.stash[_FIXTURES], item.stash[_BEGAN]

@@ -20,7 +20,7 @@ ORIGIN: pytest.StashKey[tuple[str, str, int]] = pytest.StashKey()
 """Of a test: where the last run failed first: the error's name, a file, a line."""
 
 
-def is_again(item: pytest.Item) -> bool:
+def is_rerun(item: pytest.Item) -> bool:
     """Whether this run is of interest to nobody but those who shrink."""
     return INSTEAD in item.stash
 

@@ -13,7 +13,7 @@ from kafkastub.registry.errors import RegistryError, store_failed
 from kafkastub.registry.records import as_json
 from kafkastub.registry.registry import Registry
 from kafkastub.registry_port.kept import KeptRegistry
-from kafkastub.registry_port.requests import NOT_FOUND, Asked, NotServed, json_of, parts_of
+from kafkastub.registry_port.requests import NOT_FOUND, NotServed, RegistryRequest, json_of, parts_of
 from kafkastub.registry_port.routes import schemas, settings, subjects
 from kafkastub.registry_port.routes.tables import Raw, Route
 from kafkastub.registry_port.writer import Overtaken, Writer
@@ -71,7 +71,7 @@ class RegistryApp:
         body = await _body(receive, headers)
         if body and headers.get(b"content-type", b"application/json").split(b";")[0].decode("latin-1") not in _TAKEN:
             raise NotServed(415, "HTTP 415 Unsupported Media Type")
-        asked = Asked(scope["query_string"], context)
+        asked = RegistryRequest(scope["query_string"], context)
 
         def work(registry: Registry) -> bytes:
             if method != "GET":
@@ -98,7 +98,7 @@ class RegistryApp:
             return Route(method, tuple(parts), self._cluster), []
         raise NotServed(405, "HTTP 405 Method Not Allowed") if there else NOT_FOUND
 
-    def _cluster(self, registry: Any, asked: Asked) -> dict[str, Any]:
+    def _cluster(self, registry: Any, asked: RegistryRequest) -> dict[str, Any]:
         cluster = self._kept.broker().state.cluster.cluster_id
         clusters = {"kafka-cluster": cluster, "schema-registry-cluster": "schema-registry"}
         return {"scope": {"path": [], "clusters": clusters}}

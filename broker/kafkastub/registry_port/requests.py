@@ -26,7 +26,7 @@ class NotServed(Exception):
 NOT_FOUND: Final = NotServed(404, "HTTP 404 Not Found")
 
 
-class Asked:
+class RegistryRequest:
     """A request, apart from its method and path.
 
     Attributes:

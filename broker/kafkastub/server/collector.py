@@ -82,7 +82,7 @@ def rest() -> None:
         gc.disable()
 
 
-def work_again() -> None:
+def resume() -> None:
     """The large request is served. What it has left is spared, where it is much."""
     if _sparing is not None and not gc.isenabled():
         if gc.get_count()[0] > 2 * _YOUNG:

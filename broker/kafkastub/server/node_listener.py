@@ -99,7 +99,7 @@ class NodeListener:
                 self._kept = bound(self.host, self.port)
 
 
-def shown_host(host: str) -> str:
+def reachable_host(host: str) -> str:
     """A host that clients can be told: of the wildcard and of "" one that they reach.
 
     `""` is what Kafka calls null: it tells the machine's name then (``InetAddress.getCanonicalHostName``).

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from kafkastub.config import TLS_PROTOCOLS, Address, BrokerConfig, Listeners, check_room, parse_advertised
 from kafkastub.config.errors import ConfigError
 from kafkastub.metadata import Node
-from kafkastub.server.node_listener import NodeListener, shown_host
+from kafkastub.server.node_listener import NodeListener, reachable_host
 from kafkastub.server.server import Server
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class NetworkNode:
             if address is None and self.planned.plain:
                 address = Address(listener.host, 0)
             if address is not None:
-                endpoints[listener.name] = shown_host(address.host), address.port or listener.port
+                endpoints[listener.name] = reachable_host(address.host), address.port or listener.port
         self.node.endpoints = endpoints
 
 
@@ -234,7 +234,7 @@ def _tls(config: BrokerConfig, listeners: Listeners) -> Tls | None:
         return None
     from kafkastub.security.tls import Tls
 
-    return Tls(config, listeners, shown_host(""))
+    return Tls(config, listeners, reachable_host(""))
 
 
 def address_text(host: str, port: int) -> str:

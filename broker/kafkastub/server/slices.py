@@ -226,7 +226,7 @@ class Slices:
 
     def _rest(self) -> None:
         if not self:
-            collector.work_again()
+            collector.resume()
 
     def _schedule(self) -> None:
         if self and not self._scheduled:

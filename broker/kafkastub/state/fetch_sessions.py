@@ -54,7 +54,7 @@ class Wanted:
         self.leader_epoch = asked.current_leader_epoch
         self.last_fetched_epoch = asked.last_fetched_epoch
 
-    def asked_again(self, newer: Wanted) -> None:
+    def update(self, newer: Wanted) -> None:
         self.offset, self.max_bytes = newer.offset, newer.max_bytes
         self.leader_epoch, self.last_fetched_epoch = newer.leader_epoch, newer.last_fetched_epoch
 
@@ -164,7 +164,7 @@ class FetchSessions:
     def __len__(self) -> int:
         return len(self._sessions)
 
-    def asked_by(self, session_id: int) -> Sequence[Wanted]:
+    def partitions_of(self, session_id: int) -> Sequence[Wanted]:
         """What a session fetches, whether its next request names it or not."""
         session = self._sessions.get(session_id)
         return () if session is None else tuple(session.partitions.values())
@@ -251,7 +251,7 @@ def _update(session: Session, request: FetchRequest) -> None:
         if known is None:
             session.partitions[newer.key] = newer
         else:
-            known.asked_again(newer)
+            known.update(newer)
     for topic in request.forgotten_topics_data:
         whose: str | bytes = topic.topic_id if session.by_id else topic.topic
         _forget(session, whose, topic.partitions)

@@ -47,7 +47,7 @@ def leaders_changed(state: BrokerState, changed: Iterable[tuple[Topic, Partition
     state.topics_changed(by_topic)
     for runtime in state.runtimes.values():
         if runtime.loading is None:
-            runtime.look_again(*now)
+            runtime.retry_waiting(*now)
     state.changed()
 
 

@@ -52,7 +52,7 @@ def load(state: BrokerState, now: Callable[[], tuple[int, int]], enough: Callabl
             return False
         for other in runtimes:
             if other.loading is None:
-                other.look_again(*now())
+                other.retry_waiting(*now())
     return True
 
 

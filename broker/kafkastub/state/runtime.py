@@ -59,7 +59,7 @@ class Runtime(Generic[R]):
     def unloaded(self) -> None:
         """The coordinator has forgotten everything; what was under way on its behalf is not any more."""
 
-    def look_again(self, broker_ms: int, timer_ms: int) -> None:
+    def retry_waiting(self, broker_ms: int, timer_ms: int) -> None:
         """Something has happened that it may have waited for: a partition has a leader, a coordinator is loaded."""
 
     def topics_deleted(self, names: Iterable[str], broker_ms: int, timer_ms: int) -> None:

@@ -29,7 +29,7 @@ def plan_for(broker: Broker, fired: Callable[[], None] = lambda: None) -> Plan:
         return None if topic is None else topic.name
 
     def in_session(context: Any, request: Any) -> Iterator[tuple[str, bytes, int]]:
-        for wanted in broker.state.fetch_purgatory.sessions_of(context.node_id).asked_by(request.session_id):
+        for wanted in broker.state.fetch_purgatory.sessions_of(context.node_id).partitions_of(request.session_id):
             name = wanted.name or topic_name(wanted.topic_id)
             if name is not None:
                 yield name, wanted.topic_id, wanted.index

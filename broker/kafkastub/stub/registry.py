@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from kafkastub.registry.entities import Schema
     from kafkastub.registry.registry import Registry
     from kafkastub.registry_port.kept import KeptRegistry
-    from kafkastub.registry_port.known import KnownSchemas
     from kafkastub.registry_port.port import RegistryPort
+    from kafkastub.registry_port.schema_lookup import SchemaLookup
     from kafkastub.server.broker import Broker
     from kafkastub.stub.runner import AsyncRunner
 
@@ -35,7 +35,7 @@ class StubRegistry:
         self._at = host, port
         self._names = allowed_hosts
         self._kept: KeptRegistry | None = None
-        self._known: KnownSchemas | None = None
+        self._known: SchemaLookup | None = None
         self._port: RegistryPort | None = None
 
     def _load(self) -> None:
@@ -47,14 +47,14 @@ class StubRegistry:
     async def _open(self, broker: Broker) -> None:
         """Raises ListenError, RegistryError."""
         from kafkastub.registry_port.kept import KeptRegistry
-        from kafkastub.registry_port.known import KnownSchemas
         from kafkastub.registry_port.port import RegistryPort
+        from kafkastub.registry_port.schema_lookup import SchemaLookup
 
         self._kept = KeptRegistry(self._runner.running)
         port = RegistryPort(self._kept, broker.log, *self._at, self._names)
         await port.open()
         self._port = port
-        self._known = KnownSchemas(self._kept)
+        self._known = SchemaLookup(self._kept)
 
     async def _close(self) -> None:
         port, self._port = self._port, None
@@ -129,33 +129,33 @@ class StubRegistry:
 
         Raises ValueError for a value that does not fit, which names the part that does not fit; RegistryError.
         """
-        from kafkastub.registry.values import Known, encode
+        from kafkastub.registry.values import ResolvedSchema, encode
 
         found = self.latest(schema) if isinstance(schema, str) else schema
-        return encode(Known(found, self._do(lambda registry: registry.resolved(found))), value, message)
+        return encode(ResolvedSchema(found, self._do(lambda registry: registry.resolved(found))), value, message)
 
     def decode(self, data: bytes) -> Any:
         """Return the value that a serializer has written; a `deserializer` for `stub.records`.
 
         Raises ValueError for data that does not begin with the id of a schema or is not of it; RegistryError.
         """
-        from kafkastub.registry.values import Known, decode, schema_id
+        from kafkastub.registry.values import ResolvedSchema, decode, schema_id
 
         number = schema_id(data)
 
-        def look(registry: Registry) -> Known:
+        def look(registry: Registry) -> ResolvedSchema:
             found = registry.of_id(number, None)[0].schema
-            return Known(found, registry.resolved(found))
+            return ResolvedSchema(found, registry.resolved(found))
 
         return decode(self._do(look), data)
 
     def _reader(self, topic: str, contents: Sequence[bytes | None]) -> Callable[[bytes], Any]:
         """Return what reads these keys and values of a topic. It returns what begins with no schema's id as it is."""
-        from kafkastub.registry.values import Known, decode, id_in
-        from kafkastub.registry_port.known import find_by_ids
+        from kafkastub.registry.values import ResolvedSchema, decode, id_in
+        from kafkastub.registry_port.schema_lookup import find_by_ids
 
         ids = list(dict.fromkeys(number for each in contents if (number := id_in(each)) is not None))
-        known: Mapping[int, Known] = {}
+        known: Mapping[int, ResolvedSchema] = {}
         if ids:
             known = self._do(lambda registry: find_by_ids(registry, ids, f"{topic}-value"))
 

@@ -15,7 +15,7 @@ from kafkastub.control.hosted import Hosted
 from kafkastub.control.routes.of_groups import loaded
 from kafkastub.control.routes.shapes import Body, example
 from kafkastub.control.walks import Walks
-from kafkastub.findings.causes import Asked, Reader, find_causes, recent
+from kafkastub.findings.causes import Reader, RequestFacts, find_causes, recent
 
 
 class CausesQuery(Body):
@@ -45,7 +45,7 @@ def routes(hosted: Hosted) -> Endpoints:
     async def list_causes(query: Annotated[CausesQuery, Query()]) -> CauseList:
         loaded(hosted)
         since = datetime.min if query.seconds is None else datetime.now(UTC) - timedelta(seconds=query.seconds)
-        reader, requests = Reader(), list[Asked]()
+        reader, requests = Reader(), list[RequestFacts]()
         for one, raw in recent(hosted.running(), since.replace(tzinfo=UTC)):
             requests.append(await book.of_entry(raw, partial(reader.read, one)))
             await book.turns.pause()

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 from starlette.convertors import IntegerConvertor, register_url_convertor
 
 from kafkastub.control import by_schema
-from kafkastub.control.book import Book, Shape, as_json, shown_values
+from kafkastub.control.book import Book, Shape, as_json, entry_values
 from kafkastub.control.by_schema import BySchema
 from kafkastub.control.endpoints import Endpoints
 from kafkastub.control.hosted import Hosted
@@ -124,7 +124,7 @@ def _told(entry: Entry, query: DecodedQuery, contents: Contents) -> dict[str, An
     from kafkastub.journal.decoded import request_frame, response_frame
 
     return {
-        "entry": shown_values(entry, Shape(messages=entry.hides)),
+        "entry": entry_values(entry, Shape(messages=entry.hides)),
         "request": _frame(request_frame(entry, query.fields), query.bytes, contents),
         "response": _frame(response_frame(entry, query.fields), query.bytes, contents),
     }

@@ -23,7 +23,7 @@ from kafkastub.control.routes.shapes import (
     example,
     iso,
 )
-from kafkastub.control.routes.view_models import Pair, Told, called, tells
+from kafkastub.control.routes.view_models import Pair, ViewModel, called, fields_of
 from kafkastub.control.walks import Walks
 from kafkastub.state.groups import coordinator_of
 from kafkastub.views.groups import MemberView, hold_revocation, release_revocation, view
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from kafkastub.state.broker_state import BrokerState
 
 
-class GroupInfo(Told):
+class GroupInfo(ViewModel):
     """A group."""
 
     model_config = example(
@@ -62,8 +62,8 @@ class TopicPartition(Pair):
     partition: int
 
 
-@tells(MemberView)
-class MemberInfo(Told):
+@fields_of(MemberView)
+class MemberInfo(ViewModel):
     """A member."""
 
     host: str = called("client_host")
@@ -104,7 +104,7 @@ class OffsetInfo(BaseModel):
     lag: int | None
 
 
-@tells(AnyGroup, without=("group_id", "epoch", "assignor"))
+@fields_of(AnyGroup, without=("group_id", "epoch", "assignor"))
 class GroupDetail(GroupInfo):
     """A group with its members and offsets."""
 

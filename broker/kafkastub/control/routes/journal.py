@@ -15,7 +15,7 @@ from fastapi import Query, Request, Response
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field
 
-from kafkastub.control.book import Book, Shape, as_json, shown
+from kafkastub.control.book import Book, Shape, as_json, entry_json
 from kafkastub.control.connections import Places
 from kafkastub.control.endpoints import Endpoints
 from kafkastub.control.hosted import Hosted
@@ -179,7 +179,7 @@ def routes(hosted: Hosted) -> Endpoints:
     async def wait(query: Annotated[WaitQuery, Query()], request: Request) -> Response:
         waiting.take(request.state.connection)
         entry, raw = await while_there(request, _wait(book, query.wanted(), query.timeout))
-        told = await book.of_entry(raw, partial(shown, entry, query.shape))
+        told = await book.of_entry(raw, partial(entry_json, entry, query.shape))
         return Response(b'{"entry":' + told + b"}", media_type="application/json")
 
     @router.get(
@@ -227,7 +227,7 @@ async def _page(book: Book, found: list[tuple[int, Raw]], shape: Shape, rest: di
     """A `JournalPage`, made as it is read: it may be a hundred times as large as the journal is in memory."""
     yield b'{"entries":['
     for number, (sequence, raw) in enumerate(found):
-        text = await book.of_entry(raw, partial(shown, book.entry(sequence, raw), shape))
+        text = await book.of_entry(raw, partial(entry_json, book.entry(sequence, raw), shape))
         yield b"," + text if number else text
         await book.turns.pause()
     yield b"]," + as_json(rest)[1:]
@@ -319,7 +319,7 @@ async def _follow(book: Book, ring: Ring, wanted: dict[str, Any], shape: Shape) 
             for sequence, raw in behind.next():
                 entry = book.entry(sequence, raw)
                 if await book.of_entry(raw, partial(matches, entry)):
-                    yield await book.of_entry(raw, partial(shown, entry, shape)) + b"\n"
+                    yield await book.of_entry(raw, partial(entry_json, entry, shape)) + b"\n"
                 await book.turns.pause()
             if behind.left_out:
                 yield as_json({"kind": "left_out", "count": behind.left_out}) + b"\n"

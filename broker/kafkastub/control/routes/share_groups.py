@@ -24,7 +24,7 @@ from kafkastub.control.routes.of_groups import (
     there,
 )
 from kafkastub.control.routes.shapes import Body, Text, body_example, example
-from kafkastub.control.routes.view_models import Count, Told, called, tells
+from kafkastub.control.routes.view_models import Count, ViewModel, called, fields_of
 from kafkastub.views.of_groups import AnyGroup, AnyMember
 from kafkastub.views.share_group_waits import Wanted
 from kafkastub.views.share_groups import (
@@ -42,8 +42,8 @@ if TYPE_CHECKING:
     from kafkastub.state.broker_state import BrokerState
 
 
-@tells(AnyGroup, without=("target_epoch", "assignor"))
-class ShareGroupInfo(Told):
+@fields_of(AnyGroup, without=("target_epoch", "assignor"))
+class ShareGroupInfo(ViewModel):
     """A share group."""
 
     model_config = example(
@@ -57,15 +57,15 @@ class ShareGroupInfo(Told):
     holds_acknowledgements: bool = called("holds", "whether acknowledgements of its members are held")
 
 
-class ShareGroupList(Told):
+class ShareGroupList(ViewModel):
     """Share groups in the order of their creation."""
 
     groups: list[ShareGroupInfo]
     total: int = Field(description="total number, listed or not")
 
 
-@tells(AnyMember, without=("group_instance_id",))
-class ShareMemberInfo(Told):
+@fields_of(AnyMember, without=("group_instance_id",))
+class ShareMemberInfo(ViewModel):
     """A member."""
 
     host: str = called("client_host")
@@ -74,8 +74,8 @@ class ShareMemberInfo(Told):
     assigned: list[TopicPartition] = Field(description="partitions that it may read, shared with other members")
 
 
-@tells(RecordsView)
-class RecordsInfo(Told):
+@fields_of(RecordsView)
+class RecordsInfo(ViewModel):
     """Consecutive records in the same state."""
 
     state: str = Field(description="available, acquired, acknowledged, archiving or archived")
@@ -85,7 +85,7 @@ class RecordsInfo(Told):
     held: bool = Field(description="whether their acknowledgements are held (release-acknowledgements)")
 
 
-class SharePartitionInfo(Told):
+class SharePartitionInfo(ViewModel):
     """A partition from the view of a share group."""
 
     topic: str

@@ -25,7 +25,7 @@ from kafkastub.control.routes.of_groups import (
     there,
 )
 from kafkastub.control.routes.shapes import MOST_LISTED, Body, Names, Text, UntilRefused, body_example, example
-from kafkastub.control.routes.view_models import BY_KEY, Count, Pair, Told, called, tells
+from kafkastub.control.routes.view_models import BY_KEY, Count, Pair, ViewModel, called, fields_of
 from kafkastub.views.of_groups import AnyGroup
 from kafkastub.views.streams_group_waits import Wanted
 from kafkastub.views.streams_groups import (
@@ -42,8 +42,8 @@ if TYPE_CHECKING:
     from kafkastub.state.broker_state import BrokerState
 
 
-@tells(AnyGroup, without=("assignor",))
-class StreamsGroupInfo(Told):
+@fields_of(AnyGroup, without=("assignor",))
+class StreamsGroupInfo(ViewModel):
     """A streams group."""
 
     model_config = example(
@@ -59,7 +59,7 @@ class StreamsGroupInfo(Told):
     shutdown_by: str | None = Field(description="id of the member that requested the shutdown of the application")
 
 
-class StreamsGroupList(Told):
+class StreamsGroupList(ViewModel):
     """Streams groups in the order of their creation."""
 
     groups: list[StreamsGroupInfo]
@@ -73,7 +73,7 @@ class TaskInfo(Pair):
     partition: int
 
 
-class TasksInfo(Told):
+class TasksInfo(ViewModel):
     """Tasks by role."""
 
     active: list[TaskInfo]
@@ -92,8 +92,8 @@ def _endpoint(given: Any) -> Any:
     return "{}:{}".format(*given) if isinstance(given, tuple) else given
 
 
-@tells(StreamsMemberView, without=("task_end_offsets",))
-class StreamsMemberInfo(Told):
+@fields_of(StreamsMemberView, without=("task_end_offsets",))
+class StreamsMemberInfo(ViewModel):
     """A member."""
 
     host: str = called("client_host")
@@ -108,16 +108,16 @@ class StreamsMemberInfo(Told):
     task_offsets: list[TaskOffsetInfo] = called("progress")
 
 
-@tells(InternalTopicView)
-class InternalTopicInfo(Told):
+@fields_of(InternalTopicView)
+class InternalTopicInfo(ViewModel):
     """An internal topic of the application."""
 
     partitions: int | None = Field(description="null if not known yet")
     replication_factor: int | None = Field(description="null for the broker's default")
 
 
-@tells(SubtopologyView)
-class SubtopologyInfo(Told):
+@fields_of(SubtopologyView)
+class SubtopologyInfo(ViewModel):
     """A part of the topology, with one task for each partition."""
 
     subtopology: str = called("subtopology_id")

@@ -10,18 +10,18 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_valida
 T = TypeVar("T", bound=BaseModel)
 
 
-class Told(BaseModel):
+class ViewModel(BaseModel):
     """An answer, or a part of one, which has its values from the attributes of a view."""
 
     model_config = ConfigDict(from_attributes=True, populate_by_name=True)
 
     @classmethod
     def of(cls, view: object) -> Self:
-        """The answer that tells a view, or a mapping of its attributes."""
+        """The answer that fields_of a view, or a mapping of its attributes."""
         return cls.model_validate(view)
 
 
-class Pair(Told):
+class Pair(ViewModel):
     """What views have as a tuple of a name and a number: its values in the order of the fields."""
 
     @model_validator(mode="before")
@@ -30,7 +30,7 @@ class Pair(Told):
         return dict(zip(cls.__pydantic_fields__, given, strict=True)) if isinstance(given, tuple) else given
 
 
-def tells(view: type, *, without: Collection[str] = ()) -> Callable[[type[T]], type[T]]:
+def fields_of(view: type, *, without: Collection[str] = ()) -> Callable[[type[T]], type[T]]:
     """Have a model tell all attributes of a view.
 
     What the model says of an attribute holds: a description, another shape, another name (`called`). So does its order;

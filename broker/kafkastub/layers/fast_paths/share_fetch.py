@@ -21,7 +21,7 @@ from kafkawire.messages.share_fetch_response import PartitionData, ShareFetchabl
 
 if TYPE_CHECKING:
     from kafkastub.share_partitions.log_batches import Acquired
-    from kafkastub.state.share_partitions.at_once import Asked
+    from kafkastub.state.share_partitions.at_once import FetchLimits
 
 MODES_FROM: Final = 2
 """From this version on a request has an acquire mode, and may renew locks."""
@@ -47,7 +47,7 @@ def fast_path(state: BrokerState, version: int, is_clear: IsClear = always_clear
     has_mode = version >= MODES_FROM
     size = 4 + _asked.size + (2 if has_mode else 0)
     """Bytes from the epoch to the topics."""
-    wanted: dict[bytes, Asked | None] = {}
+    wanted: dict[bytes, FetchLimits | None] = {}
     answers: dict[tuple[TopicPartition, int], bytes] = {}
 
     def is_clear_of(group_id: str, member_id: str, partition: TopicPartition) -> bool:
@@ -105,7 +105,7 @@ def fast_path(state: BrokerState, version: int, is_clear: IsClear = always_clear
     return share_fetch
 
 
-def _asked_for(raw: bytes, has_mode: bool) -> Asked | None:
+def _asked_for(raw: bytes, has_mode: bool) -> FetchLimits | None:
     """What stands between epoch and topics; None for what is for the handler."""
     if len(raw) < _asked.size + (2 if has_mode else 0):
         return None

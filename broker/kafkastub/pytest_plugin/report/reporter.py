@@ -16,7 +16,7 @@ import pytest
 from kafkastub.pytest_plugin.names import name_of
 from kafkastub.pytest_plugin.report import folder
 from kafkastub.pytest_plugin.report.page import Failure, Listed, Shown, failed_page, index_page
-from kafkastub.pytest_plugin.runs import is_again
+from kafkastub.pytest_plugin.runs import is_rerun
 from kafkastub.stub.started import BEFORE_CLOSE
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class Reporter:
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(self, item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         report = yield
-        if report.failed and not is_again(item) and "kafkastub.stub.stub" in sys.modules and _FAILURES in item.stash:
+        if report.failed and not is_rerun(item) and "kafkastub.stub.stub" in sys.modules and _FAILURES in item.stash:
             stubs = self._stubs_of(item)
             if stubs:
                 self._write(item, report, stubs)

@@ -4,6 +4,6 @@ again    the hook that runs the test again, and the section of the report
 source   the result as a test file
 """
 
-from kafkastub.pytest_plugin.shrink.again import Shrinking
+from kafkastub.pytest_plugin.shrink.rerun import Shrinking
 
 __all__ = ["Shrinking"]

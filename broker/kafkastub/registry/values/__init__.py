@@ -25,7 +25,7 @@ References = Sequence[tuple[str, str]]
 """Names with texts of what a schema refers to, each before those that refer to it."""
 
 
-class Known(NamedTuple):
+class ResolvedSchema(NamedTuple):
     """A schema of a registry, with the texts that it refers to."""
 
     schema: Schema
@@ -42,7 +42,7 @@ class Codec(Protocol):
         """Raises ValueError for data that is not of the schema."""
 
 
-def encode(known: Known, value: Any, message: str | None = None, *, trusted: bool = True) -> bytes:
+def encode(known: ResolvedSchema, value: Any, message: str | None = None, *, trusted: bool = True) -> bytes:
     """Return a value as a serializer writes it. `message` is the full name of a Protobuf message; None is the first.
 
     `trusted`: whether the schema's regular expressions may take as long as they like.
@@ -72,7 +72,7 @@ def id_in(content: bytes | None) -> int | None:
         return None
 
 
-def decode(known: Known, data: bytes, *, trusted: bool = True) -> Any:
+def decode(known: ResolvedSchema, data: bytes, *, trusted: bool = True) -> Any:
     """Return the value behind the id. Raises ValueError for data that is not of the schema."""
     codec = codec_of(known, trusted=trusted)
     try:
@@ -86,7 +86,7 @@ def named(schema: Schema) -> str:
     return f"{schema.subject} version {schema.version}"
 
 
-def codec_of(known: Known, *, trusted: bool) -> Codec:
+def codec_of(known: ResolvedSchema, *, trusted: bool) -> Codec:
     """Return what writes and reads the values of a schema. Raises ValueError where the schema cannot be used."""
     schema = known.schema
     size = len(schema.text) + sum(len(text) for _, text in known.references)

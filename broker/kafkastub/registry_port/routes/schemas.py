@@ -8,18 +8,18 @@ from kafkastub.registry.entities import TYPES
 from kafkastub.registry.store import Entry
 from kafkastub.registry.subjects import context_of
 from kafkastub.registry_port.requests import id_of
-from kafkastub.registry_port.routes.tables import Asked, Raw, Registry, Table
+from kafkastub.registry_port.routes.tables import Raw, Registry, RegistryRequest, Table
 
 table = Table()
 
 
 @table.at("GET", "/schemas/types")
-def types(registry: Registry, asked: Asked) -> list[str]:
+def types(registry: Registry, asked: RegistryRequest) -> list[str]:
     return list(TYPES)
 
 
 @table.at("GET", "/schemas", is_long=True)
-def every(registry: Registry, asked: Asked) -> list[dict[str, Any]]:
+def every(registry: Registry, asked: RegistryRequest) -> list[dict[str, Any]]:
     prefix = asked.text("subjectPrefix", asked.context or ":*:")
     deleted = asked.flag("deleted")
     rule_type = asked.text("ruleType")
@@ -38,7 +38,7 @@ def _has_rule(entry: Entry, kind: str) -> bool:
 
 
 @table.at("GET", "/schemas/ids/*")
-def by_id(registry: Registry, asked: Asked, schema_id: str) -> dict[str, Any]:
+def by_id(registry: Registry, asked: RegistryRequest, schema_id: str) -> dict[str, Any]:
     within = asked.within()
     entry = registry.of_id(id_of(schema_id), within)[0]
     told = _told(registry, asked, entry, named=within is not None)
@@ -48,39 +48,39 @@ def by_id(registry: Registry, asked: Asked, schema_id: str) -> dict[str, Any]:
 
 
 @table.at("GET", "/schemas/ids/*/schema")
-def text_by_id(registry: Registry, asked: Asked, schema_id: str) -> Raw:
+def text_by_id(registry: Registry, asked: RegistryRequest, schema_id: str) -> Raw:
     entry = registry.of_id(id_of(schema_id), asked.within())[0]
     return Raw(registry.formatted(entry, asked.text("format")))
 
 
 @table.at("GET", "/schemas/ids/*/subjects")
-def subjects_of_id(registry: Registry, asked: Asked, schema_id: str) -> list[str]:
+def subjects_of_id(registry: Registry, asked: RegistryRequest, schema_id: str) -> list[str]:
     return asked.part(list(dict.fromkeys(one.subject for one in _with_id(registry, asked, schema_id))))
 
 
 @table.at("GET", "/schemas/ids/*/versions")
-def versions_of_id(registry: Registry, asked: Asked, schema_id: str) -> list[dict[str, Any]]:
+def versions_of_id(registry: Registry, asked: RegistryRequest, schema_id: str) -> list[dict[str, Any]]:
     found = [{"subject": one.subject, "version": one.version} for one in _with_id(registry, asked, schema_id)]
     return asked.part(found)
 
 
-def _with_id(registry: Registry, asked: Asked, schema_id: str) -> list[Entry]:
+def _with_id(registry: Registry, asked: RegistryRequest, schema_id: str) -> list[Entry]:
     found = registry.of_id(id_of(schema_id), asked.within())
     return [one for one in found if asked.flag("deleted") or not one.deleted]
 
 
 @table.at("GET", "/schemas/guids/*", is_long=True)
-def by_guid(registry: Registry, asked: Asked, guid: str) -> dict[str, Any]:
+def by_guid(registry: Registry, asked: RegistryRequest, guid: str) -> dict[str, Any]:
     return _told(registry, asked, registry.of_guid(guid)[0], named=False)
 
 
 @table.at("GET", "/schemas/guids/*/ids", is_long=True)
-def ids_of_guid(registry: Registry, asked: Asked, guid: str) -> list[dict[str, Any]]:
+def ids_of_guid(registry: Registry, asked: RegistryRequest, guid: str) -> list[dict[str, Any]]:
     places = {(context_of(one.subject), one.id) for one in registry.store.of_guid(guid)}
     return [{"context": context, "id": each} for context, each in sorted(places)]
 
 
-def _told(registry: Registry, asked: Asked, entry: Entry, *, named: bool) -> dict[str, Any]:
+def _told(registry: Registry, asked: RegistryRequest, entry: Entry, *, named: bool) -> dict[str, Any]:
     """A schema without its id; with its subject and version where one was asked for."""
     told = entry.schema.told()
     del told["id"]

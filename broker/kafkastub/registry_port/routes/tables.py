@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
 
 from kafkastub.registry.registry import Registry
-from kafkastub.registry_port.requests import Asked
+from kafkastub.registry_port.requests import RegistryRequest
 
 Handler = Callable[..., Any]
 """Is given the registry, the request, and the parts of the path that vary; gives what is told as JSON, or `Raw`."""
@@ -46,4 +46,4 @@ class Table:
         return add
 
 
-__all__ = ["Asked", "Raw", "Registry", "Route", "Table"]
+__all__ = ["Raw", "Registry", "RegistryRequest", "Route", "Table"]

@@ -68,7 +68,7 @@ class LiveRecords:
             for topic, columns in store.topics(group_id).items():
                 owner = len(self._owners) << 32
                 self._owners.append((group_id, topic, columns, PLAIN))
-                for at, partition in columns.placed_before(end):
+                for at, partition in columns.logged_before(end):
                     yield at << 64 | owner | partition
             for topic, partition, pending in store.pending.each(group_id):
                 if NOWHERE < pending.place < end:

@@ -196,7 +196,7 @@ class OffsetsTopic(InternalTopic[Record]):
                 log = owners.get(group_id) or self.log_of(group_id)
                 columns = topic_of(group_id, written.topic)
                 if columns is not None:
-                    columns.placed(written, log.end)
+                    columns.note_log_offset(written, log.end)
                 records = len(partitions)
                 log.passed = written, records, written.commit_timestamp
                 log.end += records
@@ -213,7 +213,7 @@ class OffsetsTopic(InternalTopic[Record]):
                 size = len(record.partitions)
                 columns = topic_of(record.group_id, record.topic)
                 if columns is not None:
-                    columns.placed(record, log.end)
+                    columns.note_log_offset(record, log.end)
             else:
                 size = 1
                 self._weight -= weight_of_group(record)
@@ -232,7 +232,7 @@ class OffsetsTopic(InternalTopic[Record]):
         if isinstance(record, OffsetCommit):
             columns = hard.offsets.topic(group_id, record.topic)
             if columns is not None:
-                columns.placed(record, offset)
+                columns.note_log_offset(record, offset)
         elif isinstance(record, PendingOffsets):
             self._compact_pending(log, record, offset)
         elif isinstance(record, OffsetTombstone):
@@ -253,14 +253,14 @@ class OffsetsTopic(InternalTopic[Record]):
         """Of an open transaction it stays in one; committed it is like any other; aborted, nothing is left of it."""
         entry, offsets = log.producer_states.entry(record.producer_id), self.hard.offsets
         if entry is not None and entry.transaction_start is not None and entry.transaction_start <= offset:
-            offsets.pending.placed(record, offset)
+            offsets.pending.note_log_offset(record, offset)
             return
         of_batch = log.aborted_transactions(offset, offset + 1)
         if any(one.producer_id == record.producer_id and one.first_offset <= offset for one in of_batch):
             return  # it may say what was committed before it: that stays where it stood
         columns = offsets.topic(record.group_id, record.commit.topic)
         if columns is not None:
-            columns.placed(record.commit, offset)
+            columns.note_log_offset(record.commit, offset)
 
     def _forget_aborted(self, log: StateLog) -> None:
         """Forget which transactions were aborted of which there is nothing left, now and then."""
@@ -277,9 +277,9 @@ class OffsetsTopic(InternalTopic[Record]):
         if isinstance(record, OffsetCommit):
             columns = self._coordinator.hard.offsets.topic(record.group_id, record.topic)
             if columns is not None:
-                columns.placed(record, offset)
+                columns.note_log_offset(record, offset)
         elif isinstance(record, PendingOffsets):
-            self._coordinator.hard.offsets.pending.placed(record, offset)
+            self._coordinator.hard.offsets.pending.note_log_offset(record, offset)
         elif isinstance(record, OffsetTombstone):
             return False
         else:

@@ -102,7 +102,7 @@ class ShareRuntime(Runtime[ShareRecord]):
         if keys:
             self.turns.begin(self._forget(keys, broker_ms))
 
-    def look_again(self, broker_ms: int, timer_ms: int) -> None:
+    def retry_waiting(self, broker_ms: int, timer_ms: int) -> None:
         """Whoever was loaded in the midst of forgetting goes on with it."""
         if self.loading is None and self._state.is_writable:
             self.topics_deleted((), broker_ms, timer_ms)

@@ -27,7 +27,7 @@ from kafkawire.errors import KafkaError
 
 OfOneType = tuple[int, int, int]
 """First offset, last offset, and what is said of them all: accepted, released or rejected."""
-Asked = tuple[int, int, int, int, int]
+FetchLimits = tuple[int, int, int, int, int]
 """Of a fetch its minimum and maximum of bytes, its records, its batch size, its acquire mode."""
 Said = tuple[TopicPartition, Sequence[OfOneType]]
 """Of which partition what is said."""
@@ -94,7 +94,7 @@ class AtOnce:
         node_id: int,
         session: ShareSession,
         key: TopicPartition,
-        asked: Asked,
+        asked: FetchLimits,
         said: Said | None,
         now: Moment,
     ) -> Got | None:

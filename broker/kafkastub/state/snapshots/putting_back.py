@@ -144,7 +144,7 @@ def _coordinators_back(state: BrokerState, saved: SavedState, now: Now) -> Steps
         runtime.loaded()
         runtime.settle((yield from _loaded(runtime, now)))
     for runtime in runtimes:
-        runtime.look_again(*now)
+        runtime.retry_waiting(*now)
 
 
 def _loaded(runtime: Runtime[Any], now: Now) -> Steps[Any]:

@@ -295,14 +295,14 @@ class TransactionRuntime(Runtime[TransactionRecord]):
         moved = [one for one in self.coordinator.transactions if partition_for(one, count) in partitions]
         self.settle(self.coordinator.reload(moved, broker_ms, timer_ms), batch_per_id=True)
 
-    def look_again(self, broker_ms: int, timer_ms: int) -> None:
+    def retry_waiting(self, broker_ms: int, timer_ms: int) -> None:
         if self._markers:
             self._markers.send_all()
             self._step(broker_ms, timer_ms)
 
     def topics_deleted(self, names: Iterable[str], broker_ms: int, timer_ms: int) -> None:
         """Who waits for a leader of one of their partitions waits no more."""
-        self.look_again(broker_ms, timer_ms)
+        self.retry_waiting(broker_ms, timer_ms)
 
     def read_only(self) -> None:
         self.coordinator.deadlines.clear()

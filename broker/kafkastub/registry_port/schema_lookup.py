@@ -10,25 +10,25 @@ from kafkastub.control.threads import OneAtATime
 from kafkastub.registry.errors import InvalidSchema, RegistryError, invalid_schema
 from kafkastub.registry.reading import LATEST
 from kafkastub.registry.registry import Registry
-from kafkastub.registry.values import Known
+from kafkastub.registry.values import ResolvedSchema
 from kafkastub.registry_port.kept import KeptRegistry
 from kafkastub.registry_port.writer import Writer
 
 T = TypeVar("T")
 
 
-class KnownSchemas:
+class SchemaLookup:
     """The schemas of a broker's registry. All of it belongs to the thread of the broker's loop."""
 
     def __init__(self, kept: KeptRegistry) -> None:
         self._kept = kept
         self._thread = OneAtATime()
 
-    async def by_id(self, ids: Sequence[int], subject: str | None) -> dict[int, Known]:
+    async def by_id(self, ids: Sequence[int], subject: str | None) -> dict[int, ResolvedSchema]:
         """Those of the ids that there are; of several subjects with an id, `subject` where it is one of them."""
         return await self._look(partial(find_by_ids, ids=ids, subject=subject)) if ids else {}
 
-    async def of_subject(self, subject: str) -> Known:
+    async def of_subject(self, subject: str) -> ResolvedSchema:
         """The latest version. Raises RegistryError."""
         return await self._look(partial(find_latest, subject=subject))
 
@@ -42,22 +42,22 @@ class KnownSchemas:
                 self._kept.worker = None
 
 
-def find_by_ids(registry: Registry, ids: Sequence[int], subject: str | None) -> dict[int, Known]:
+def find_by_ids(registry: Registry, ids: Sequence[int], subject: str | None) -> dict[int, ResolvedSchema]:
     """The schemas with these ids, as far as there are any."""
-    found: dict[int, Known] = {}
+    found: dict[int, ResolvedSchema] = {}
     for number in ids:
         try:
             schema = registry.of_id(number, subject)[0].schema
-            found[number] = Known(schema, registry.resolved(schema))
+            found[number] = ResolvedSchema(schema, registry.resolved(schema))
         except (RegistryError, InvalidSchema):
             continue
     return found
 
 
-def find_latest(registry: Registry, subject: str) -> Known:
+def find_latest(registry: Registry, subject: str) -> ResolvedSchema:
     """The latest version of a subject. Raises RegistryError."""
     schema = registry.version(subject, LATEST).schema
     try:
-        return Known(schema, registry.resolved(schema))
+        return ResolvedSchema(schema, registry.resolved(schema))
     except InvalidSchema as error:
         raise invalid_schema(str(error)) from None

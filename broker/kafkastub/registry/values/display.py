@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
 from kafkastub.registry.entities import Schema
-from kafkastub.registry.values import Codec, Known, codec_of, id_in, named
+from kafkastub.registry.values import Codec, ResolvedSchema, codec_of, id_in, named
 from kafkastub.registry.values.as_json import JsonMaker, TooMuch
 
 MOST_SCHEMA: Final = 256 << 10
@@ -25,7 +25,7 @@ MOST_SCHEMAS: Final = 100
 """Schemas that are looked up for one answer."""
 
 
-class Shown(NamedTuple):
+class DisplayedValue(NamedTuple):
     """A key or a value by its schema.
 
     Attributes:
@@ -55,29 +55,29 @@ def ids_in(contents: Iterable[bytes | None]) -> list[int]:
 class BySchema:
     """Shows the keys and values of one answer."""
 
-    def __init__(self, known: Mapping[int, Known]) -> None:
+    def __init__(self, known: Mapping[int, ResolvedSchema]) -> None:
         """`known` has the schemas of `ids_in`."""
         self._known = known
         self._codecs: dict[int, Codec] = {}
         self._left = _MOST_READ
         self._maker = JsonMaker(_MOST_VALUES, _MOST_TEXT)
 
-    def decode(self, content: bytes | None) -> Shown | None:
+    def decode(self, content: bytes | None) -> DisplayedValue | None:
         """None for what begins with no id of a schema."""
         number = id_in(content)
         if number is None or content is None:
             return None
         known = self._known.get(number)
         if known is None:
-            return Shown(number, None, None, f"the registry has no schema with the id {number}")
+            return DisplayedValue(number, None, None, f"the registry has no schema with the id {number}")
         try:
-            return Shown(number, known.schema, self._read(known, number, content), None)
+            return DisplayedValue(number, known.schema, self._read(known, number, content), None)
         except TooMuch as error:
-            return Shown(number, known.schema, None, f"it is too much for one answer: {error}")
+            return DisplayedValue(number, known.schema, None, f"it is too much for one answer: {error}")
         except ValueError as error:
-            return Shown(number, known.schema, None, str(error))
+            return DisplayedValue(number, known.schema, None, str(error))
 
-    def _read(self, known: Known, number: int, content: bytes) -> Any:
+    def _read(self, known: ResolvedSchema, number: int, content: bytes) -> Any:
         """Raises ValueError."""
         if len(content) > MOST_VALUE:
             raise TooMuch(f"it has {len(content)} bytes, and of one value {MOST_VALUE} are read")
@@ -91,7 +91,7 @@ class BySchema:
             raise ValueError(f"it is not of {named(known.schema)}: {error}") from None
         return self._maker.to_json(value)
 
-    def _codec(self, known: Known, number: int) -> Codec:
+    def _codec(self, known: ResolvedSchema, number: int) -> Codec:
         """Raises ValueError."""
         codec = self._codecs.get(number)
         if codec is None:
@@ -100,7 +100,7 @@ class BySchema:
         return codec
 
 
-def check_schema(known: Known) -> None:
+def check_schema(known: ResolvedSchema) -> None:
     """Raises ValueError for a schema that is larger than those by which values are shown and written."""
     size = len(known.schema.text) + sum(len(text) for _, text in known.references)
     if size > MOST_SCHEMA:
