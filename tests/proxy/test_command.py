@@ -20,6 +20,7 @@ import pytest
 from kafkastub import KafkaProxy, KafkaStub, replay
 from kafkastub.client import Client
 from kafkastub.client.records import produce
+from kafkawire.messages.metadata_request import MetadataRequest, MetadataRequestTopic
 from kafkawire.records import NewRecord
 from tests.waiting import SECONDS, until
 
@@ -113,6 +114,16 @@ def test_topics_records_and_groups_over_http_are_the_clusters(stub: KafkaStub, u
     assert refused(f"{url}/v1/topics/made") == (404, "topic 'made' does not exist")
     assert refused(f"{url}/v1/groups/none/wait?state=Stable&timeout=0")[0] == 408
     assert len(asked(f"{url}/v1/nodes")["nodes"]) == 1
+
+
+def test_why_clients_wait_is_told_from_what_passes(stub: KafkaStub) -> None:
+    with KafkaProxy(stub.bootstrap_servers, control_port=0) as proxy:
+        with Client(proxy.bootstrap_servers, client_id="shipping") as client:
+            wanted = [MetadataRequestTopic(name="order")]
+            client.ask(MetadataRequest(topics=wanted, allow_auto_topic_creation=False), version=9)
+        (cause,) = asked(f"{proxy.control_url}/v1/causes")["causes"]
+        assert cause == "The cluster had no topic 'order' when shipping asked for it once."
+        assert asked(f"{proxy.control_url}/v1/causes?seconds=0.000001")["causes"] == []
 
 
 @pytest.mark.parametrize(

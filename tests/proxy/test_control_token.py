@@ -35,7 +35,7 @@ CHANGES = [
 ]
 OF_THE_PROXY = [
     "/health", "/metrics", "/v1/summary", "/v1/journal", "/v1/journal?messages=false", "/v1/journal/export",
-    "/v1/faults", "/v1/holds", "/v1/chaos",
+    "/v1/faults", "/v1/holds", "/v1/chaos", "/v1/causes", "/v1/check",
 ]  # fmt: skip
 
 

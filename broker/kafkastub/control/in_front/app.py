@@ -11,7 +11,7 @@ from kafkastub.control.app import application, parts
 from kafkastub.control.endpoints import Endpoints, Serving, Shared
 from kafkastub.control.in_front import asking, looking, refusing
 from kafkastub.control.in_front.guarding import Guarding
-from kafkastub.control.routes import chaos, check, events, faults, journal, protocol, quiet
+from kafkastub.control.routes import causes, chaos, check, events, faults, journal, protocol, quiet
 
 if TYPE_CHECKING:
     from kafkastub.control.in_front.hosted import HostedProxy
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def make_app(hosted: HostedProxy, keys: Keys | None = None) -> Serving:
     """The application that serves one proxy."""
-    as_of_a_broker = (faults, check, quiet, protocol, events)
+    as_of_a_broker = (faults, check, causes, quiet, protocol, events)
     guarding = Guarding(hosted, keys)
     subjects = [
         *(subject.routes(hosted) for subject in as_of_a_broker),

@@ -12,7 +12,6 @@ SENTENCES: Final = {
     "acls": "ACLs are the cluster's: its own tools set them",
     "advertised": "the advertised address is set at the start, with --advertised",
     "broker": "the coordinators are the cluster's: they cannot be reloaded",
-    "causes": "causes are found in a stub's own state: /v1/journal has the requests",
     "clock": "the clock is the cluster's, which nobody can move",
     "config": "configurations are the cluster's: its own tools set them",
     "configs": "configurations are the cluster's: its own tools set them",
