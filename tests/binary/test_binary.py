@@ -19,6 +19,8 @@ import pytest
 from clients.binary.build import CACHE, OLDEST_GLIBC, ROOT, platform_name, version
 from confluent_kafka import Consumer, Producer
 
+from kafkastub import KafkaStub, TopicError
+
 pytestmark = pytest.mark.binary
 
 ARCHIVE: Final = ROOT / "dist" / f"kafkastub-{version()}-{platform_name()}.tar.gz"
@@ -175,6 +177,14 @@ def test_it_is_a_launcher(folder: Path):
             exchange(json.load(answer)["bootstrap_servers"])
         process.stdin.close()
         assert process.wait(SECONDS) == 0
+
+
+def test_a_stub_of_python_runs_in_its_process(folder: Path):
+    with KafkaStub(topics={"orders": 1}, process=folder / "kafkastub") as stub:
+        exchange(stub.bootstrap_servers)
+        assert [record.value for record in stub.records("orders")] == [b"two teapots"]
+        with pytest.raises(TopicError, match="a/b"):
+            stub.create_topic("a/b")
 
 
 def test_it_runs_in_a_system_without_python(folder: Path):
