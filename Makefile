@@ -294,8 +294,6 @@ lock:
 		--extra build --extra control --extra cli --extra journal --extra registry --extra security --extra test --extra dev \
 		-c requirements/run.lock pyproject.toml -o requirements/dev.lock
 	uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header \
-		--extra build --extra control --extra cli --extra registry -c requirements/dev.lock pyproject.toml -o requirements/image.lock
-	uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header \
 		--extra build --extra control --extra cli --extra registry --extra security --extra binary \
 		-c requirements/dev.lock pyproject.toml -o requirements/binary.lock
 	uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header \
