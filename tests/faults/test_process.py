@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import select
 import subprocess
 import sys
@@ -116,6 +117,26 @@ def test_a_command_that_is_not_there_is_refused() -> None:
         KafkaStub(process="")
     with pytest.raises(TypeError, match="process=7 is refused: expected True, False, or the command"):
         KafkaStub(process=7)  # type: ignore[arg-type]
+
+
+def test_a_command_that_cannot_be_run_is_refused(tmp_path: Path) -> None:
+    program = tmp_path / "kafkastub"
+    program.write_bytes(b"no program")
+    program.chmod(0o755)
+    with pytest.raises(StubError, match="is refused: it cannot be run: Exec format error"):
+        KafkaStub(process=program).start()
+
+
+def test_what_cannot_be_sent_starts_no_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Local(str):
+        """Nothing outside of this function finds it."""
+
+    def started(command: str) -> None:
+        raise AssertionError(f"{command} was started")
+
+    monkeypatch.setattr("kafkastub.stub.process.CommandProcess", started)
+    with pytest.raises((AttributeError, pickle.PicklingError), match="Local"):
+        KafkaStub(topics={Local("orders"): 1}, process=COMMAND).start()
 
 
 def test_the_command_of_a_child_is_not_for_people() -> None:

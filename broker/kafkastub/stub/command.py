@@ -32,8 +32,13 @@ class CommandProcess:
             raise StubError(f"process={command!r} is refused: there is no such program that can be run")
         self._command = command
         mine, its = socket.socketpair()
-        with its:
+        try:
             self._popen: subprocess.Popen[bytes] = subprocess.Popen([found, "child"], stdin=its.fileno())
+        except OSError as error:
+            mine.close()
+            raise StubError(f"process={command!r} is refused: it cannot be run: {error.strerror}") from None
+        finally:
+            its.close()
         self.pipe = Connection(mine.detach())
 
     @property

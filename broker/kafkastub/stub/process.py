@@ -167,8 +167,9 @@ class ChildProcess:
     def _started(self) -> tuple[Any, Connection]:
         """The process, and the pipe to it. Raises StubError if the command is not fit for it."""
         if self._command is not None:
+            make = _bytes(self._make)  # before there is a process that would have to end
             command = CommandProcess(self._command)
-            command.give(_bytes(self._make))
+            command.give(make)
             return command, command.pipe
         context = get_context("spawn")
         mine, its = context.Pipe()
