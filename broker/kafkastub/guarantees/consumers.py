@@ -350,7 +350,7 @@ class Consumers:
         left = left_over(offsets, *of_nobody)
         if left != offsets:
             undecided.append(
-                f"{one.partition[0]}-{one.partition[1]}: group {one.group} committed offsets {offsets[0][0]} to "
+                f"{one.partition[0]}-{one.partition[1]}: group {one.group} went past offsets {offsets[0][0]} to "
                 f"{offsets[-1][1] - 1}; a client whose group is not known was given records of them, and may belong to "
                 "it: the history begins in the middle"
             )

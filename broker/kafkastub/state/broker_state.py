@@ -345,9 +345,8 @@ class BrokerState:
         """What came without a record can be read once there is another record behind it in its partition."""
         count, unseen, unpublished = self._offsets_partitions(), self.coordinator.unseen, self.coordinator.unpublished
         seen, published = list(unseen), list(unpublished)
-        if (
-            len(seen) + len(published) <= _MOST_UNSEEN
-        ):  # else nobody is slowed down by looking through them at each write
+        # else nobody is slowed down by looking through them at each write
+        if len(seen) + len(published) <= _MOST_UNSEEN:
             written = {partition_for(record.group_id, count) for record in turn.records}
             seen = [group_id for group_id in seen if partition_for(group_id, count) in written]
             published = [group_id for group_id in published if partition_for(group_id, count) in written]

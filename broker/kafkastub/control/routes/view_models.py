@@ -17,7 +17,7 @@ class ViewModel(BaseModel):
 
     @classmethod
     def of(cls, view: object) -> Self:
-        """The answer that fields_of a view, or a mapping of its attributes."""
+        """The answer for a view, or for a mapping of its attributes."""
         return cls.model_validate(view)
 
 

@@ -46,7 +46,7 @@ class StreamsGroup(ReconcilingGroup[StreamsMember, TasksTuple, MemberTimers]):
         runners: which process has which task.
 
     In no record, and lost on a reload:
-        volatile: what is in no record: what members said and were told.
+        volatile: what members said and were told.
         initial_delay: until when the first members are waited for; None before there was such a wait.
     """
 

@@ -1,6 +1,6 @@
 """`--kafka-stub-shrink`: run a test that fails under chaos again, with fewer and simpler acts. Imported only then.
 
-again    the hook that runs the test again, and the section of the report
+rerun    the hook that runs the test again, and the section of the report
 source   the result as a test file
 """
 
