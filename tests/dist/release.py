@@ -82,7 +82,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 1
     for step in steps:
         begun = time.monotonic()
-        status = subprocess.run(["make", "--no-print-directory", step], cwd=ROOT, check=False).returncode
+        # make hands its own ARGS on to every make below it, and they are of this command, not of the step
+        status = subprocess.run(["make", "--no-print-directory", step, "ARGS="], cwd=ROOT, check=False).returncode
         print(f"make {step}: {'failed' if status else 'passed'} in {time.monotonic() - begun:.0f} s", flush=True)
         if status:
             print(f"make release ARGS='--from {step}' goes on from here", file=sys.stderr)
