@@ -26,6 +26,7 @@ def consumer(stub: KafkaStub) -> Iterator[Consumer]:
     made = Consumer({
         "bootstrap.servers": stub.bootstrap_servers, "group.id": "billing", "enable.auto.commit": False,
         "auto.offset.reset": "earliest",
+        "session.timeout.ms": 300_000, "heartbeat.interval.ms": 100_000,  # none comes, which would name the group again
     })  # fmt: skip
     yield made
     made.close()
