@@ -1,4 +1,6 @@
-"""An empty project in each language, with one dependency and no Python on the PATH: its test is green."""
+"""An empty project in each language, with one dependency of ours: neither Python nor a container engine is on the PATH,
+and the test of the README is green. `-s` prints how long that took from `git init` on. Clients come from registries.
+"""
 
 from __future__ import annotations
 
@@ -11,52 +13,27 @@ import shutil
 import subprocess
 import tarfile
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 from clients.binary.build import ROOT, version
-from clients.pack import GO_MODULE, go, npm
+from clients.pack import GO_MODULE, cargo, go, npm
 
 from tests.binary.test_binary import ARCHIVE
 from tests.toolchains import changed
 
 pytestmark = pytest.mark.binary
 
-SECONDS: Final = 600
-GO_TEST: Final = """package orders
-
-import (
-	"testing"
-	"time"
-
-	"github.com/kafkastub/kafkastub-go"
-	_ "github.com/kafkastub/kafkastub-go/binary"
-)
-
-func TestAnOrderIsWritten(t *testing.T) {
-	stub := kafkastub.Start(t, kafkastub.WithTopic("orders", 1))
-	if _, err := stub.Topics.Produce(t.Context(), "orders", kafkastub.GivenRecord{Value: "two teapots"}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := stub.Topics.WaitRecords(t.Context(), "orders", 1); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := stub.Clock.Advance(t.Context(), 7*24*time.Hour); err != nil {
-		t.Fatal(err)
-	}
-}
-"""
-NODE_TEST: Final = """import { test } from "node:test";
-import { withStub } from "kafkastub";
-
-test("an order is written", withStub({ topics: { orders: 1 } }, async (stub) => {
-  await stub.topics.produce("orders", { value: "two teapots" });
-  await stub.topics.wait("orders", { records: 1 });
-  await stub.clock.advance({ days: 7 });
-}));
-"""
+SECONDS: Final = 1800
+GO_TEST: Final = ROOT / "examples" / "go" / "sent_test.go"
+NODE_TEST: Final = ROOT / "examples" / "node" / "sent.test.ts"
+"""Those of the README."""
+RUST_TEST: Final = ROOT / "examples" / "rust" / "tests" / "orders.rs"
+HIDDEN: Final = ("python", "pip", "kafkastub", "docker", "podman", "nerdctl", "containerd")
+"""Beginnings of names that are not on the PATH of an empty project."""
 
 
 @pytest.fixture(scope="module")
@@ -77,73 +54,137 @@ def packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
         subprocess.run(["npm", "run", "--silent", "build"], cwd=typescript, check=True, timeout=SECONDS)
         npm(ARCHIVE, out / "npm")
     go(ARCHIVE, out / "go")
+    if shutil.which("cargo") is not None:
+        cargo(ARCHIVE, out / "cargo")
     return out
 
 
 @pytest.fixture
 def environment(tmp_path: Path) -> dict[str, str]:
-    """A PATH with the tools of the languages alone, and a cache of its own."""
+    """All programs of this machine but Python and container engines, and a cache of its own."""
     tools = tmp_path / "tools"
     tools.mkdir()
-    for tool in ("go", "node", "npm", "npx", "sh", "env"):
-        found = shutil.which(tool)
-        if found is not None:
-            (tools / tool).symlink_to(Path(found).resolve())
-    kept = {name: value for name, value in os.environ.items() if name in ("HOME", "GOPROXY", "SSL_CERT_FILE")}
-    return {
-        **kept, "PATH": str(tools), "KAFKASTUB_CACHE": str(tmp_path / "cache"), "CGO_ENABLED": "0",
-        "GOMODCACHE": str(tmp_path / "modules"), "GOFLAGS": "-mod=mod -modcacherw",
-        "GONOSUMDB": f"{GO_MODULE},{GO_MODULE}/*",
-    }  # fmt: skip
+    for folder in reversed(os.environ["PATH"].split(os.pathsep)):
+        for program in Path(folder).glob("*"):
+            if not program.name.startswith(HIDDEN):
+                (tools / program.name).unlink(missing_ok=True)
+                (tools / program.name).symlink_to(program)
+    kept = {name: value for name, value in os.environ.items() if name in OF_THE_MACHINE}
+    return {**kept, "PATH": str(tools), "KAFKASTUB_CACHE": str(tmp_path / "cache")}
 
 
-def run(environment: dict[str, str], cwd: Path, *command: str) -> str:
-    if not (Path(environment["PATH"]) / command[0]).exists():
-        pytest.skip(f"this machine has no {command[0]}")
-    done = subprocess.run(
-        [str(Path(environment["PATH"], command[0]).resolve()), *command[1:]], cwd=cwd, env=environment,
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=SECONDS, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stdout
-    return done.stdout
+OF_THE_MACHINE: Final = (
+    "HOME", "SSL_CERT_FILE", "GOPROXY", "GOSUMDB", "GONOSUMDB", "GOFLAGS", "CARGO_HOME", "RUSTUP_HOME", "HTTPS_PROXY",
+    "NO_PROXY", "NODE_EXTRA_CA_CERTS", "LANG",
+)  # fmt: skip
+"""Where registries are."""
+
+
+class Project:
+    """A new project, from `git init` on."""
+
+    def __init__(self, folder: Path, environment: dict[str, str], *tools: str) -> None:
+        for tool in tools:
+            if not (Path(environment["PATH"]) / tool).exists():
+                pytest.skip(f"this machine has no {tool}")
+        for hidden in HIDDEN:
+            assert not list(Path(environment["PATH"]).glob(f"{hidden}*"))
+        self.folder = folder
+        self.environment = environment
+        self._begun = time.monotonic()
+        self.run("git", "init", "-q", str(folder))
+
+    def write(self, name: str, text: str) -> None:
+        file = self.folder / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+
+    def run(self, *command: str) -> str:
+        cwd = self.folder if self.folder.exists() else self.folder.parent
+        program = shutil.which(command[0], path=self.environment["PATH"])
+        assert program is not None
+        done = subprocess.run(
+            [program, *command[1:]], cwd=cwd, env=self.environment,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=SECONDS, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stdout
+        return done.stdout
+
+    def green(self) -> None:
+        print(f"\n{self.folder.name}: green {time.monotonic() - self._begun:.1f} s after git init")
 
 
 def test_go(packages: Path, environment: dict[str, str], tmp_path: Path):
-    project = tmp_path / "orders"
-    project.mkdir()
-    (project / "orders_test.go").write_text(GO_TEST)
-    environment["GOPROXY"] = f"file://{packages / 'go'}"
-    run(environment, project, "go", "mod", "init", "orders")
-    run(environment, project, "go", "get", f"{GO_MODULE}/binary@v{version()}")
-    assert "ok" in run(environment, project, "go", "test", "-count=1", "./...")
+    others = subprocess.check_output(["go", "env", "GOPROXY"], text=True).strip() if shutil.which("go") else ""
+    environment |= {
+        "GOPROXY": f"file://{packages / 'go'},{others}", "GOMODCACHE": str(tmp_path / "modules"),
+        "GOCACHE": str(tmp_path / "compiled"), "GOFLAGS": "-modcacherw", "GONOSUMDB": f"{GO_MODULE},{GO_MODULE}/*",
+    }  # fmt: skip
+    project = Project(tmp_path / "go", environment, "go", "git")
+    project.write("sent_test.go", GO_TEST.read_text())
+    project.write("command_test.go", f'package orders\n\nimport _ "{GO_MODULE}/binary"\n')
+    project.run("go", "mod", "init", "orders")
+    project.run("go", "mod", "tidy")
+    assert "ok" in project.run("go", "test", "-count=1", "./...")
+    project.green()
     unpacked = list(Path(environment["KAFKASTUB_CACHE"]).iterdir())
     assert [path.name.split("-")[0] for path in unpacked] == [version()]
 
 
 def test_node(packages: Path, environment: dict[str, str], tmp_path: Path, npm_registry: str):
-    project = tmp_path / "orders"
-    project.mkdir()
-    (project / "package.json").write_text(json.dumps({"name": "orders", "version": "1.0.0", "type": "module"}))
-    (project / "orders.test.mjs").write_text(NODE_TEST)
-    environment["npm_config_registry"] = npm_registry
-    environment["npm_config_cache"] = str(tmp_path / "npm")
-    run(environment, project, "npm", "install", "--no-audit", "--no-fund", "--save-dev", "kafkastub")
-    assert "# pass 1" in run(environment, project, "node", "--test", "--test-reporter=tap", "orders.test.mjs")
-    assert (project / "node_modules" / ".bin" / "kafkastub").exists()
+    environment |= {"npm_config_registry": npm_registry, "npm_config_cache": str(tmp_path / "npm")}
+    project = Project(tmp_path / "typescript", environment, "node", "npm", "git")
+    project.write("package.json", json.dumps({"name": "orders", "version": "1.0.0", "type": "module"}))
+    project.write("sent.test.ts", NODE_TEST.read_text())
+    project.run(
+        "npm", "install", "--no-audit", "--no-fund", "--save-dev", "kafkastub", "kafkajs@2.2.4", "typescript@5.9.3",
+        "@types/node@20.19.0",
+    )  # fmt: skip
+    project.run(
+        "npx", "tsc", "--strict", "--module", "nodenext", "--target", "es2022", "--types", "node", "sent.test.ts"
+    )
+    assert "# pass 1" in project.run("node", "--test", "--test-reporter=tap", "sent.test.js")
+    project.green()
+    assert (project.folder / "node_modules" / ".bin" / "kafkastub").exists()
+
+
+def test_rust(packages: Path, environment: dict[str, str], tmp_path: Path):
+    project = Project(tmp_path / "rust", environment, "cargo", "cc", "make", "git")
+    for file in (packages / "cargo").glob("*.crate"):
+        with tarfile.open(file) as packed:
+            packed.extractall(tmp_path, filter="tar")
+    patches = "".join(f'{name} = {{ path = "{tmp_path / name}-{version()}" }}\n' for name in CRATES)
+    project.write("src/lib.rs", "")
+    project.write("tests/orders.rs", RUST_TEST.read_text())
+    project.write(
+        "Cargo.toml",
+        '[package]\nname = "orders"\nedition = "2021"\n[dev-dependencies]\n'
+        'kafkastub = { version = "1", features = ["binary"] }\n'
+        'rdkafka = { version = "0.39", default-features = false, features = ["libz"] }\n'
+        f"[patch.crates-io]\n{patches}",
+    )
+    assert "1 passed" in project.run("cargo", "test", "--quiet")
+    project.green()
+
+
+CRATES: Final = ("kafkastub", "kafkastub-linux-x86-64")
 
 
 @pytest.fixture
 def npm_registry(packages: Path) -> Iterator[str]:
-    """A registry of npm that has our packages, and nothing else."""
+    """A registry of npm that has our packages, and sends everybody to this machine's for the others."""
     if not (packages / "npm").exists():
         pytest.skip("this machine has no npm")
+    others = subprocess.check_output(["npm", "config", "get", "registry"], text=True).strip().rstrip("/")
     files = {path.name: path.read_bytes() for path in (packages / "npm").iterdir()}
 
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             name = self.path.lstrip("/").replace("%2f", "/").replace("%2F", "/")
             content = files.get(name) or described(name, f"http://127.0.0.1:{self.server.server_address[1]}")  # type: ignore[attr-defined]
-            self.send_response(404 if content is None else 200)
+            self.send_response(302 if content is None else 200)
+            if content is None:
+                self.send_header("Location", others + self.path)
             self.send_header("Content-Length", str(len(content or b"")))
             self.end_headers()
             self.wfile.write(content or b"")
