@@ -99,6 +99,7 @@ PROGRAMS: Final = (
         lambda: TOOLS,
         _tools,
         streams.count,
+        breaks=("transaction_left_open",),
     ),
     Program(
         "Kafka Streams join",
@@ -106,6 +107,7 @@ PROGRAMS: Final = (
         lambda: TOOLS,
         _tools,
         streams.join,
+        breaks=("transaction_left_open",),
     ),
     Program(
         "Kafka Connect",

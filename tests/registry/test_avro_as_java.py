@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import random
 import subprocess
+import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -35,20 +37,29 @@ class Witness:
         except Unavailable as missing:
             raise MissingTool(str(missing)) from None
         command = java_program(target, "AvroWitness")
+        self._said = tempfile.TemporaryFile("w+")  # noqa: SIM115 - lives as long as the process
         self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._said, text=True, bufsize=1
         )
 
     def ask(self, **question: str) -> dict[str, Any]:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        self._process.stdin.write(json.dumps(question) + "\n")
-        self._process.stdin.flush()
-        answer: dict[str, Any] = json.loads(self._process.stdout.readline())
+        line = ""
+        with suppress(BrokenPipeError):
+            self._process.stdin.write(json.dumps(question) + "\n")
+            self._process.stdin.flush()
+            line = self._process.stdout.readline()
+        if not line:
+            self._said.seek(0)
+            raise AssertionError(f"Apache Avro has ended with {self._process.wait(60)}: {self._said.read()[-4000:]}")
+        answer: dict[str, Any] = json.loads(line)
         return answer
 
     def close(self) -> None:
-        self._process.communicate(timeout=60)
+        with suppress(BrokenPipeError):
+            self._process.communicate(timeout=60)
+        self._said.close()
 
 
 @pytest.fixture(scope="module")

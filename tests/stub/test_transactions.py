@@ -194,7 +194,7 @@ def test_waiting_for_the_end_of_a_transaction(stub: KafkaStub) -> None:
     assert stub.transactions.wait("nobody", state="Dead", timeout=0) is None
     with pytest.raises(TransactionTimeout, match=r"'nobody' is not there \(Dead\) after 0 s, Empty was waited for"):
         stub.transactions.wait("nobody", state="Empty", timeout=0)
-    with pytest.raises(ValueError, match="a transactional id is Empty"):
+    with pytest.raises(ValueError, match="state='Finished' is refused: expected one of Empty, Ongoing"):
         stub.transactions.wait("shop", state="Finished")
 
 
