@@ -27,7 +27,7 @@ def test_tables_are_those_of_a_disk(objects: Objects, tmp_path: Path, raw: str) 
     there = put(objects, raw, "same/raw")
     assert main(*command(raw, str(tmp_path / "out"))) == 0
     expected = on_disk(tmp_path / "out")
-    assert len(expected) == 9 or len(expected) == 10, list(expected)
+    assert {"offset_current", "expiry_forecast", "group_timeline", "deletion_audit"} <= expected.keys()
     for _ in range(2):
         assert main(*command(there, f"{WHERE}/same/out", "--keep-records")) == 0
         assert in_store(objects, "same/out") == expected
