@@ -114,9 +114,21 @@ def test_an_answer_is_read_without_the_payloads_that_are_pieces(batches: list[tu
     assert kept.kept <= len(frame) - len(records) + (HEADER_SIZE + 64) * len(batches)
 
 
+def test_what_follows_a_batch_that_was_cut_behind_its_header_is_kept():
+    """A limit of bytes may end there: then the fields of the next topic follow, which may be long."""
+    batch = build_batch([NewRecord(None, bytes(500), 1)])
+    first = PartitionData(partition_index=0, high_watermark=1, last_stable_offset=1, records=batch[:HEADER_SIZE])
+    second = PartitionData(partition_index=0, high_watermark=5, last_stable_offset=5, records=b"")
+    topics = [FetchableTopicResponse("a", partitions=[first]), FetchableTopicResponse("b" * 200, partitions=[second])]
+    frame = b"head" + encode(FetchResponse(responses=topics), 12)
+    start = frame.index(batch[:HEADER_SIZE])
+    reply = (frame[:start], batch[:HEADER_SIZE], frame[start + HEADER_SIZE :])
+    assert fetch_answer(without_payloads(reply), 4, 12) == fetch_answer(reply, 4, 12)
+
+
 def test_bytes_that_were_left_out_cannot_be_read():
     batch = build_batch([NewRecord(None, bytes(500), 1)])
-    kept = Pieces(without_payloads((b"head", batch[:HEADER_SIZE], batch[HEADER_SIZE:], b"tags")))
+    kept = Pieces(without_payloads((b"head", batch[:HEADER_SIZE], memoryview(batch)[HEADER_SIZE:], b"tags")))
     assert kept.place(4 + len(batch), 4) == (b"tags", 0)
     with pytest.raises(ValueError, match="without these bytes"):
         kept.place(4 + HEADER_SIZE - 2, 4)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -313,10 +313,11 @@ class Consumers:
 
     def findings(self, look: Look | None, undecided: list[str]) -> Iterator[Finding]:
         """What is true by now."""
+        loose = self._loose() if self._state.partial and self.suspects else {}
         for one in self.suspects:
             group = self._state.groups[one.group]
             of = group.partition(one.partition)
-            offsets = self._still(one, of, look, undecided)
+            offsets = self._still(one, of, look, loose, undecided)
             if offsets is None:
                 continue
             yield found(
@@ -325,8 +326,27 @@ class Consumers:
             )  # fmt: skip
         yield from self._notices()
 
-    def _still(self, one: Suspect, of: GroupPartition, look: Look | None, undecided: list[str]) -> list[Range] | None:
-        """The offsets that it is about by now; None where it is not true."""
+    def _loose(self) -> dict[Partition, Ranges]:
+        """What clients of no known group were given."""
+        found: dict[Partition, Ranges] = {}
+        for (_, partition), given in self._state.loose.items():
+            together = found.setdefault(partition, Ranges())
+            for each in given:
+                together.add(*each)
+        return found
+
+    def _still(
+        self,
+        one: Suspect,
+        of: GroupPartition,
+        look: Look | None,
+        loose: Mapping[Partition, Ranges],
+        undecided: list[str],
+    ) -> list[Range] | None:
+        """The offsets that it is about by now; None where it is not true.
+
+        `loose` is what may have been given to its group, because the history begins behind what names the group.
+        """
         match one.guarantee:
             case "commit_without_owning":
                 return []
@@ -340,21 +360,14 @@ class Consumers:
         log = self._state.log(one.partition)
         never = [(max(start, log.start), end) for start, end in never if end > log.start]
         known = [rest for start, end in never for rest in self._records(one.partition, start, end, look, undecided)]
-        if known and self._state.partial:
-            known = self._given_to_nobody(one, known, undecided)
-        return known or None
-
-    def _given_to_nobody(self, one: Suspect, offsets: list[Range], undecided: list[str]) -> list[Range]:
-        """Those that no client of an unknown group was given: what named its group may be older than the history."""
-        of_nobody = [given for (_, partition), given in self._state.loose.items() if partition == one.partition]
-        left = left_over(offsets, *of_nobody)
-        if left != offsets:
+        left = left_over(known, loose[one.partition]) if one.partition in loose else known
+        if left != known:
             undecided.append(
-                f"{one.partition[0]}-{one.partition[1]}: group {one.group} went past offsets {offsets[0][0]} to "
-                f"{offsets[-1][1] - 1}; a client whose group is not known was given records of them, and may belong to "
+                f"{one.partition[0]}-{one.partition[1]}: group {one.group} went past offsets {known[0][0]} to "
+                f"{known[-1][1] - 1}; a client whose group is not known was given records of them, and may belong to "
                 "it: the history begins in the middle"
             )
-        return left
+        return left or None
 
     def _records(
         self, partition: Partition, start: int, end: int, look: Look | None, undecided: list[str]

@@ -71,8 +71,7 @@ class Follower:
     def completed(self, sequence: int, raw: Raw) -> None:
         """The end of a pending entry has come."""
         if sequence < self._next:
-            entry = list(raw)
-            self._late += _without_payloads(sequence, entry) if _size(entry) > _LARGE_ANSWER else [(sequence, entry)]
+            self._late += _without_payloads(sequence, list(raw))
 
     def catch_up(self) -> None:
         """Set aside what has ended by now."""
@@ -82,17 +81,19 @@ class Follower:
             if type(unit) is list:
                 if unit[8] is Outcome.PENDING:
                     continue
-                found.append(one)
+                answers = unit[_REPLY]
             elif (
                 unit[8] > 1
                 or (key := unit[0][unit[1] + 4 : unit[1] + 6]) in _ASKED_FOR
                 or (key == _METADATA and _size(unit) < _LARGE)
             ):
-                found.append(one)
+                answers = unit[_REPLIES]
             else:
                 continue
-            if type(unit[_REPLY if type(unit) is list else _REPLIES]) is tuple and _size(unit) > _LARGE_ANSWER:
-                found[-1:] = _without_payloads(*one)
+            if type(answers) is tuple and _size(unit) > _LARGE_ANSWER:
+                found += _without_payloads(*one)
+            else:
+                found.append(one)
         self._next = self._ring.total
         if not found:
             return

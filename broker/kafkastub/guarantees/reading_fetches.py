@@ -82,14 +82,19 @@ class Sparse:
 
 
 def without_payloads(reply: tuple[bytes | memoryview, ...]) -> Sparse:
-    """Leave out of an answer to Fetch the pieces that are payloads of batches: those behind a batch's header."""
+    """Leave out of an answer to Fetch the pieces that are payloads of batches: those behind a batch's header.
+
+    A payload that was cut off is a view of the stored one. What is shorter and no view is not of the batch: the answer
+    was cut off behind its header, and what follows are fields.
+    """
     pieces: list[bytes | memoryview] = []
     starts: list[int] = []
     at = kept = 0
     payload = -1
     for piece in reply:
         count = len(piece)
-        if count > payload or count <= _KEPT:  # the last one may have been cut off
+        is_payload = count == payload or (count < payload and type(piece) is memoryview)
+        if not is_payload or count <= _KEPT:
             pieces.append(piece if type(piece) is bytes else bytes(piece) if count <= _KEPT else piece)
             starts.append(at)
             kept += count
