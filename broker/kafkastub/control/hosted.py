@@ -37,8 +37,6 @@ class Hosted:
 
     looks: Mapping[str, Callable[..., Any]] | None = None
     schemas: Schemas | None = None
-    has_state = True
-    """Whether the broker's own state can be looked at: a proxy has none."""
 
     def __init__(
         self,

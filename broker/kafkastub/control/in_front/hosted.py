@@ -29,8 +29,6 @@ _ASKED_SECONDS: Final = 10
 class HostedProxy(Hosted):
     """One proxy. Everything here belongs to the thread of its loop, but for what is asked of the cluster."""
 
-    has_state = False
-
     def __init__(self, proxy: Proxy, *, faults: Faults, chaos: Chaos, ring: Ring | None) -> None:
         super().__init__(
             BrokerConfig({}, Profile.named("kips")),

@@ -43,7 +43,7 @@ def routes(hosted: Hosted) -> Endpoints:
 
     @router.get("", summary="Why clients may wait: what a test that hangs or fails is likely to have missed")
     async def list_causes(query: Annotated[CausesQuery, Query()]) -> CauseList:
-        if hosted.has_state:
+        if getattr(hosted.running(), "state", None) is not None:  # a proxy has none
             loaded(hosted)
         since = datetime.min if query.seconds is None else datetime.now(UTC) - timedelta(seconds=query.seconds)
         reader, requests = Reader(), list[RequestFacts]()
