@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pickle
 import select
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -142,6 +143,17 @@ def test_what_cannot_be_sent_starts_no_command(monkeypatch: pytest.MonkeyPatch) 
 def test_the_command_of_a_child_is_not_for_people() -> None:
     said = subprocess.run([COMMAND, "child"], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     assert (said.returncode, said.stdout) == (2, "")
+    assert "started by KafkaStub" in said.stderr
+
+
+def test_the_command_of_a_child_takes_nothing_from_a_connection() -> None:
+    """As inetd hands it on: what comes through it would be unpickled."""
+    with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()) as client:
+        accepted, _ = server.accept()
+        with accepted:
+            client.sendall(b"\0\0\0\x04junk")
+            said = subprocess.run([COMMAND, "child"], stdin=accepted, capture_output=True, text=True, check=False)
+    assert said.returncode == 2
     assert "started by KafkaStub" in said.stderr
 
 
