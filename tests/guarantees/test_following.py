@@ -9,6 +9,7 @@ import pytest
 from confluent_kafka import Consumer
 
 from kafkastub import KafkaStub
+from tests.guarantees.reader import consumer_of, read
 from tests.waiting import until
 
 SIZE: Final = 20_000
@@ -24,23 +25,10 @@ def stub() -> Iterator[KafkaStub]:
 
 @pytest.fixture
 def consumer(stub: KafkaStub) -> Iterator[Consumer]:
-    made = Consumer({
-        "bootstrap.servers": stub.bootstrap_servers, "group.id": "billing", "enable.auto.commit": False,
-        "auto.offset.reset": "earliest",
-    })  # fmt: skip
+    made = consumer_of(stub)
     made.subscribe(["orders"])
     yield made
     made.close()
-
-
-def read(consumer: Consumer, count: int) -> None:
-    found: list[object] = []
-
-    def come() -> bool:
-        found.extend(consumer.consume(count - len(found), 0.2))
-        return len(found) >= count
-
-    until(come, "the records")
 
 
 def set_aside(stub: KafkaStub) -> int:

@@ -10,7 +10,8 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 from kafkastub import KafkaStub
 from kafkastub.client import Client
 from kafkastub.client.topics import names
-from tests.waiting import SECONDS, until
+from tests.guarantees.reader import consumer_of, read
+from tests.waiting import SECONDS
 
 ENTRIES = 40
 
@@ -23,23 +24,10 @@ def stub() -> Iterator[KafkaStub]:
 
 @pytest.fixture
 def consumer(stub: KafkaStub) -> Iterator[Consumer]:
-    made = Consumer({
-        "bootstrap.servers": stub.bootstrap_servers, "group.id": "billing", "enable.auto.commit": False,
-        "auto.offset.reset": "earliest",
-        "session.timeout.ms": 300_000, "heartbeat.interval.ms": 100_000,  # none comes, which would name the group again
-    })  # fmt: skip
+    # No heartbeat comes, which would name the group again.
+    made = consumer_of(stub, session_timeout_ms=300_000, heartbeat_interval_ms=100_000)
     yield made
     made.close()
-
-
-def read(consumer: Consumer, count: int) -> None:
-    found: list[object] = []
-
-    def come() -> bool:
-        found.extend(consumer.consume(count - len(found), 0.2))
-        return len(found) >= count
-
-    until(come, "the records", SECONDS)
 
 
 def push_out(stub: KafkaStub) -> None:
