@@ -156,7 +156,8 @@ MUTANTS = (
     Mutant("coordinator/classic/describe.py", "group_instance_id=m.group_instance_id,", "group_instance_id=None,", "DescribeGroups"),
     Mutant("handlers/k16_list_groups.py", "state.lower().strip()", "state.strip()", "ListGroups"),
     Mutant("handlers/k16_list_groups.py", 'group.protocol_type or ""', '""', "ListGroups"),
-    Mutant("handlers/k20_delete_topics.py", "if times > 1", "if times > 2", "DeleteTopics"),
+    Mutant("handlers/k20_delete_topics.py", "for name, times in names.items()\n        if times > 1", "for name, times in names.items()\n        if times > 2", "DeleteTopics"),
+    Mutant("handlers/k20_delete_topics.py", "for topic_id, times in ids.items()\n        if times > 1", "for topic_id, times in ids.items()\n        if times > 2", "DeleteTopics"),
     Mutant("handlers/k20_delete_topics.py", "code = ErrorCode.UNKNOWN_TOPIC_ID", "code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION", "DeleteTopics"),
     Mutant("handlers/k21_delete_records.py", "        if offset < 0:", "        if offset < -99:", "DeleteRecords"),
     Mutant("handlers/k21_delete_records.py", "if not log.settings.delete:", "if False:", "DeleteRecords"),
@@ -217,7 +218,7 @@ MUTANTS = (
     Mutant("handlers/k22_init_producer_id.py", "ctx.api_version < KNOWS_FENCED_FROM", "ctx.api_version <= KNOWS_FENCED_FROM", "InitProducerId"),
     Mutant("transaction_coordinator/coordinator.py", "if not 0 < timeout_ms <=", "if not 0 <= timeout_ms <=", "InitProducerId"),
     Mutant("handlers/k24_add_partitions_to_txn.py", "KNOWS_FENCED_FROM = 2", "KNOWS_FENCED_FROM = 1", "AddPartitionsToTxn"),
-    Mutant("handlers/k24_add_partitions_to_txn.py", "if transaction.verify_only:", "if False:", "AddPartitionsToTxn"),
+    Mutant("handlers/k24_add_partitions_to_txn.py", "if transaction.verify_only:\n                return _each(_verified(ctx, transaction))", "if False:\n                pass", "AddPartitionsToTxn"),
     Mutant("handlers/k24_add_partitions_to_txn.py", "if any(refused.values()):", "if False:", "AddPartitionsToTxn"),
     Mutant("handlers/k25_add_offsets_to_txn.py", "KNOWS_FENCED_FROM = 2", "KNOWS_FENCED_FROM = 3", "AddOffsetsToTxn"),
     Mutant("handlers/k26_end_txn.py", "KNOWS_FENCED_FROM = 2", "KNOWS_FENCED_FROM = 1", "EndTxn"),
@@ -229,7 +230,8 @@ MUTANTS = (
     Mutant("coordinator/commits.py", "if version >= 6 else ErrorCode.ILLEGAL_GENERATION)\n    taken", "if version >= 7 else ErrorCode.ILLEGAL_GENERATION)\n    taken", "TxnOffsetCommit"),
     Mutant("storage/log.py", "end, first = self.high_watermark, self.producer_states.first_unstable", "end, first = self.high_watermark, None", "Fetch"),
     Mutant("handlers/k01_fetch.py", "else _rows(told)", "else ()", "Fetch"),
-    Mutant("handlers/k02_list_offsets.py", "end = log.last_stable_offset if committed else log.high_watermark", "end = log.high_watermark", "ListOffsets"),
+    Mutant("handlers/k02_list_offsets.py", "end = log.last_stable_offset if committed else log.high_watermark\n        wanted", "end = log.high_watermark\n        wanted", "ListOffsets"),
+    Mutant("handlers/k02_list_offsets.py", "end = log.last_stable_offset if committed else log.high_watermark\n    except", "end = log.high_watermark\n    except", "ListOffsets"),
     Mutant("handlers/k66_list_transactions.py", "dict.fromkeys(request.state_filters)", "request.state_filters", "ListTransactions"),
     Mutant("handlers/k66_list_transactions.py", "min_duration_ms=request.duration_filter", "min_duration_ms=-1", "ListTransactions"),
     Mutant("handlers/k34_alter_replica_log_dirs.py", "+ _ADDED > _LONGEST", "+ _ADDED >= _LONGEST", "AlterReplicaLogDirs"),
@@ -296,7 +298,7 @@ MUTANTS = (
     Mutant("state/transaction_coordinator/pending_markers.py", "            done = self._try(ending, some, broker_ms)", "            done = list(some)", "EndTxn"),
     Mutant(_RECONCILIATION, "            if self._has_any(member.pending_revocation):", "            if False:", "ConsumerGroupHeartbeat"),
     Mutant(_RECONCILIATION, "if loses and self._has_any(loses):", "if False:", "ConsumerGroupHeartbeat"),
-    Mutant(_RECONCILIATION, "return self._within_subscription(member) if self.subscription_changed else member", "return member", "ConsumerGroupHeartbeat"),
+    Mutant(_RECONCILIATION, "return self._within_subscription(member) if self.subscription_changed else member\n        if", "return member\n        if", "ConsumerGroupHeartbeat"),
     Mutant(_STEPS, 'lambda: within(reported, "topic_id", member.assigned))', "lambda: True)", "ConsumerGroupHeartbeat"),
     Mutant(_STEPS, 'lambda: within(reported, "topic_id", member.assigned))', "lambda: False)", "ConsumerGroupHeartbeat"),
     Mutant(_RECONCILING, "if not takes_over and there.member_epoch != LEAVE_GROUP_STATIC_MEMBER_EPOCH:", "if False:", "ConsumerGroupHeartbeat"),
@@ -316,7 +318,7 @@ MUTANTS = (
     Mutant(_SAYING, "int(AcknowledgeType.GAP): _ARCHIVED", "int(AcknowledgeType.GAP): _AVAILABLE", "ShareAcknowledge"),
     Mutant(_SAYING, 'raise _invalid_state("Member is not the owner of batch record")', "pass", "ShareAcknowledge"),
     Mutant(_SAYING, "    if last > found[-1].last:", "    if False:", "ShareAcknowledge"),
-    Mutant(_SAYING, "        state.roll_back(said.transition)", "        pass", "ShareAcknowledge"),
+    Mutant(_SAYING, "    except KafkaError:\n        state.roll_back(said.transition)", "    except KafkaError:\n        pass", "ShareAcknowledge"),
     Mutant(_SAYING, "begin, kind = first, types[first - base]", "begin, kind = first, types[0]", "ShareAcknowledge"),
     Mutant(_SAYING, "    if kind == _RENEW:", "    if False:", "ShareAcknowledge"),
     Mutant(_ACQUIRING, "    run.delivery_count += 1", "    run.delivery_count = 1", "ShareFetch"),
@@ -345,7 +347,7 @@ MUTANTS = (
     Mutant(_SHARE_COORDINATOR, '            raise KafkaError(ErrorCode.INVALID_REQUEST, READ_UNINITIALIZED)', "            return ReadState(0, -1, -1, ())", "ReadShareGroupState"),
     Mutant(_SHARE_COORDINATOR, "            self._note(key, known, leader_epoch, known.start_offset, known.delivery_complete_count, (), turn)", "            pass", "ReadShareGroupState"),
     Mutant(_SHARE_COORDINATOR, "        if known.known_state_epoch > state_epoch:", "        if False:", "WriteShareGroupState"),
-    Mutant(_SHARE_COORDINATOR, "            self._write(turn, ShareTombstone(key))", "            pass", "DeleteShareGroupState"),
+    Mutant(_SHARE_COORDINATOR, "        if key in self.states:\n            self._write(turn, ShareTombstone(key))", "        if key in self.states:\n            pass", "DeleteShareGroupState"),
     Mutant("coordinator/consumer/commits.py", "and version < _EPOCHS_FROM:", "and False:", "OffsetCommit"),
     Mutant("coordinator/consumer/commits.py", "    if epoch > member.member_epoch:", "    if False:", "OffsetCommit"),
     Mutant("coordinator/consumer/commits.py", "if since is None or epoch < since:", "if since is not None and epoch < since:", "OffsetCommit"),
@@ -416,9 +418,11 @@ def _noticed(copy: Path, mutant: Mutant) -> tuple[bool, str]:
     """Whether a case fails on the mutant, and which. Raises ValueError where the defect cannot be planted."""
     path = copy / "broker" / "kafkastub" / mutant.file
     source = path.read_text()
-    if mutant.old not in source:
-        raise ValueError(f"{mutant.file} has no {mutant.old!r} any more: this defect has to be written anew")
-    path.write_text(source.replace(mutant.old, mutant.new, 1))
+    if source.count(mutant.old) != 1:
+        raise ValueError(
+            f"{mutant.file} has {mutant.old!r} {source.count(mutant.old)} times, not once: write this defect anew"
+        )
+    path.write_text(source.replace(mutant.old, mutant.new))
     environment = {
         **os.environ,
         "PYTHONPATH": ":".join(str(copy / root) for root in ROOTS),

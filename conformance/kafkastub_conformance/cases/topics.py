@@ -290,6 +290,16 @@ def delete_by_id(on: Broker) -> None:
     expect(answer, responses=unordered(*rows, by="topic_id"))
 
 
+@case(
+    "DeleteTopics", "An id given twice: INVALID_REQUEST once, and its topic stays.", source="KIP-516", versions=(6, 6)
+)
+def delete_id_doubled(on: Broker) -> None:
+    topic = on.topic()
+    answer = on.ask("DeleteTopics", topics=[{"topic_id": topic.id, "name": None}] * 2, timeout_ms=10000)
+    expect(answer, responses=[{"topic_id": topic.id, "name": None, "error_code": E.INVALID_REQUEST}])
+    expect_that("whether it exists", exists(on, topic.name), True)
+
+
 @case("DeleteTopics", "Neither name nor id, or both: INVALID_REQUEST.", source="KIP-516", versions=(6, 6))
 def delete_ambiguous(on: Broker) -> None:
     topic = on.some_topic()
