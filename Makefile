@@ -109,7 +109,8 @@ test-clients-java: $(DEV)
 	KAFKASTUB=$(CURDIR)/$(BIN)/kafkastub mvn -B -q -T $(WORKERS) -f clients/java test $(ARGS)
 
 # What `make binary` has made, as a Java project gets it: it has neither Python nor a checkout.
-test-clients-java-binary: $(DEV) binary
+test-clients-java-binary: $(DEV)
+	@$(MAKE) --no-print-directory binary ARGS=
 	$(BIN)/python clients/java/tools/empty_project.py
 
 bench-clients: $(DEV)
@@ -137,9 +138,10 @@ binary-python:
 binary-starts: $(RUN)
 	$(BIN)/python -m clients.binary.starts --starts $(STARTS) --beside $(BIN)/kafkastub $(ARGS)
 
-test-binary: $(DEV) binary
+test-binary: $(DEV)
+	@$(MAKE) --no-print-directory binary ARGS=
 	$(PYTEST) -m binary tests/binary $(ARGS)
-	$(MAKE) --no-print-directory binary-starts
+	@$(MAKE) --no-print-directory binary-starts ARGS=
 
 clients-code: $(DEV)
 	cd clients/typescript && npm ci --no-audit --no-fund --ignore-scripts
