@@ -1,18 +1,17 @@
-"""What `bench.scale` has found: as a table, and as docs/performance.md with its plot."""
+"""What `bench.scale` has found: as a table, and as its section of docs/performance.md with a plot."""
 
 from __future__ import annotations
 
 import datetime
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
+from bench import performance_page
 from bench.plots import Plot, grid, short
 from bench.results import machine
 
-DOCS: Final = Path(__file__).resolve().parents[1] / "docs"
-PAGE, PICTURE = DOCS / "performance.md", DOCS / "pictures" / "scale.svg"
+PICTURE: Final = performance_page.PICTURES / "scale.svg"
 
 _COLUMNS: Final = (
     ("memory", "bytes each", "bytes_each"),
@@ -23,11 +22,8 @@ _COLUMNS: Final = (
 )
 """What is told: its name, its unit, the attribute."""
 
-_TEXT: Final = """# Performance
-
-This page is written by `make bench-scale`. `make bench` compares the duration of requests with other brokers.
-
-## Cost of connections, groups, partitions and offsets
+_HEADING: Final = "Cost of connections, groups, partitions and offsets"
+_TEXT: Final = """`make bench-scale` writes this section.
 
 Each row is measured in a separate process. Times are processor time: for connections that of the broker alone,
 otherwise that of the process that holds the broker and the client that fills it.
@@ -94,9 +90,9 @@ def picture(found: Sequence[Scale]) -> str:
 
 
 def write(found: Sequence[Scale]) -> None:
-    """The page and its picture."""
+    """The section and its picture."""
     told = machine()
     load = "unknown" if told["load"] is None else f"{told['load']:.1f}"
     day = datetime.datetime.now(datetime.UTC).date()
-    PAGE.write_text(_TEXT.format(**{**told, "load": load}, table=table(found), day=day), encoding="utf-8")
+    performance_page.put(_HEADING, _TEXT.format(**{**told, "load": load}, table=table(found), day=day))
     PICTURE.write_text(picture(found), encoding="utf-8")

@@ -5,9 +5,10 @@ from __future__ import annotations
 from xml.etree import ElementTree
 
 import pytest
+from bench.performance_page import PAGE, with_section
 from bench.plots import short
 from bench.scale import SIZES, measure
-from bench.scale_report import PAGE, PICTURE, Scale, picture, table
+from bench.scale_report import PICTURE, Scale, picture, table
 
 FOUND = [
     Scale("groups", 100, 1000.0, 20.0, sweep_ms=0.5, restart_us=30.0, one_more=1.0),
@@ -52,3 +53,12 @@ def test_the_page_tells_of_four_sizes_of_each_kind() -> None:
     rows = [line.split(" | ")[0].removeprefix("| ") for line in PAGE.read_text().splitlines() if line.startswith("| ")]
     assert {f"{count:,} {kind}" for kind, counts in SIZES.items() for count in counts} <= set(rows)
     ElementTree.fromstring(PICTURE.read_text())
+
+
+def test_a_section_is_written_and_the_others_stay() -> None:
+    page = "# Performance\n\nText.\n\n## One\n\nold\n\n## Two\n\nother\n"
+    assert with_section(page, "One", "new\n") == page.replace("old", "new")
+    assert with_section(page, "Two", "new\n") == page.replace("other", "new")
+    added = with_section(page, "Three", "more")
+    assert added == page + "\n## Three\n\nmore\n"
+    assert with_section(added, "One", "old") == added
