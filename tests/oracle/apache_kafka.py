@@ -56,6 +56,7 @@ class ApacheKafka:
 
     `config` holds broker settings by Kafka's names; values are written as str(value), bool as Kafka writes it.
     `release` is one other than the pom's, 3.9 or later: "3.9.2".
+    `long_lived` has the JVM's settings from Kafka's own start script: more requests a second, a slower start.
     Attributes once started: `bootstrap_servers` ("127.0.0.1:PORT"), `port`, `cluster_id`, `log_file`.
     """
 
@@ -63,10 +64,17 @@ class ApacheKafka:
     port: int
     log_file: Path
 
-    def __init__(self, config: Mapping[str, object] | None = None, heap_mb: int = 512, release: str = "") -> None:
+    def __init__(
+        self,
+        config: Mapping[str, object] | None = None,
+        heap_mb: int = 512,
+        release: str = "",
+        long_lived: bool = False,
+    ) -> None:
         self.config = dict(config or {})
         self.heap_mb = heap_mb
         self.release = release
+        self.long_lived = long_lived
         self.cluster_id = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=").replace("-", "A")
         self._folder: Path | None = None
         self._process: subprocess.Popen[bytes] | None = None
@@ -84,6 +92,11 @@ class ApacheKafka:
     def folder(self) -> Path | None:
         """Where the node's files are, its log directory as `logs`; None before it starts."""
         return self._folder
+
+    @property
+    def pid(self) -> int | None:
+        """Of the node's process, where there is one."""
+        return None if self._process is None else self._process.pid
 
     @property
     def running(self) -> bool:
@@ -183,6 +196,7 @@ class ApacheKafka:
             heap_mb=self.heap_mb,
             log_level="INFO",
             release=self.release,
+            long_lived=self.long_lived,
         )
         with self.log_file.open("ab") as output:
             self._process = subprocess.Popen(

@@ -140,6 +140,16 @@ def compiled(source: Path, release: str = "") -> Path:
     return folder
 
 
+_QUICK_START = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
+_LONG_LIVED = (
+    "-server",
+    "-XX:+UseG1GC",
+    "-XX:MaxGCPauseMillis=20",
+    "-XX:InitiatingHeapOccupancyPercent=35",
+    "-XX:+ExplicitGCInvokesConcurrent",
+)
+
+
 def java_command(
     main_class: str,
     *args: str,
@@ -147,14 +157,17 @@ def java_command(
     heap_mb: int = 256,
     log_level: str = "WARN",
     release: str = "",
+    long_lived: bool = False,
 ) -> list[str]:
-    """Command line of one JVM with Kafka's jars; `classes` is put before them. Settings are for a quick start."""
+    """Command line of one JVM with Kafka's jars; `classes` is put before them. Settings are for a quick start.
+
+    With `long_lived` they are those of Kafka's own start script (kafka-run-class.sh): what is hot is compiled twice.
+    """
     path = class_path(release) if classes is None else f"{classes}{os.pathsep}{class_path(release)}"
     return [
         java(),
         f"-Xmx{heap_mb}m",
-        "-XX:+UseSerialGC",
-        "-XX:TieredStopAtLevel=1",
+        *(_LONG_LIVED if long_lived else _QUICK_START),
         "-Xshare:auto",
         "-Djava.awt.headless=true",
         f"-Dlog4j2.configurationFile={LOG4J}",
