@@ -17,7 +17,7 @@ QUICK_WORKERS ?= $(shell expr 3 \* $$(getconf _NPROCESSORS_ONLN))
 export PYTHONDONTWRITEBYTECODE :=
 NIGHTLY ?= test-long test-attacks oracle test-pipeline test-pipeline-cluster soak mutants oracle-proxy chaos-proxy clients-proxy programs-proxy oracle-expiry test-pipeline-s3 test-pipeline-versions binary-python test-binary test-clients-java-binary
 
-.PHONY: help run test test-long test-attacks test-all dist site test-site test-clients-java test-clients-java-binary test-docker test-pipeline test-pipeline-cluster test-pipeline-s3 test-pipeline-versions bench-pipeline spark-cluster check oracle oracle-proxy oracle-expiry differential conformance mutants soak nightly chaos check-workers chaos-proxy golden messages docs clients programs clients-proxy programs-proxy examples bench bench-clients bench-clients-java bench-scale bench-proxy pictures binary binary-python binary-starts test-binary clients-code clients-packages test-clients-packages release lock clean
+.PHONY: help run test test-long test-attacks test-all dist site test-site test-clients-java test-clients-java-binary test-docker test-pipeline test-pipeline-cluster test-pipeline-s3 test-pipeline-versions bench-pipeline spark-cluster check oracle oracle-proxy oracle-expiry differential conformance mutants soak nightly chaos check-workers chaos-proxy golden messages docs clients programs clients-proxy programs-proxy examples bench bench-clients bench-clients-java bench-scale bench-throughput bench-proxy pictures binary binary-python binary-starts test-binary clients-code clients-packages test-clients-packages release lock clean
 
 help:
 	@echo "make run           serve on 127.0.0.1:9092 (ARGS='--port 0 --topic orders:3' adds options)"
@@ -53,6 +53,7 @@ help:
 	@echo "make bench-clients the same tests in Go, TypeScript and Rust with a stub each and with what runs without it"
 	@echo "make bench-clients-java the same Java tests with a stub each and with EmbeddedKafka"
 	@echo "make bench-scale   what connections, groups, partitions and offsets cost at four sizes; writes docs/performance.md"
+	@echo "make bench-throughput MB/s of real clients beside kfake and Apache Kafka, and its section of docs/performance.md (Go, Java 17)"
 	@echo "make bench-proxy   what the proxy costs in front of Apache Kafka"
 	@echo "make test-pipeline the PySpark pipeline's tests (Java 17); make bench-pipeline its figures"
 	@echo "make test-pipeline-cluster the same on a standalone cluster of Spark whose workers and driver are killed"
@@ -282,6 +283,9 @@ bench: $(DEV)
 
 bench-scale: $(DEV)
 	$(BIN)/python -m bench.scale --document $(ARGS)
+
+bench-throughput: $(DEV)
+	$(BIN)/python -m bench.throughput --document $(ARGS)
 
 bench-proxy: $(DEV)
 	$(BIN)/python -m bench.proxy $(ARGS)

@@ -9,7 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,6 +32,17 @@ class Contestant:
     host: str
     port: int
     process: subprocess.Popen[str] | None = None
+    pid: int | None = None
+    """Of the server, where `process` is None and the process is somebody else's to end."""
+
+    def processor_seconds(self) -> float:
+        """The processor time of the server's process so far, all threads. Raises Unavailable where it is not told."""
+        pid = self.pid if self.process is None else self.process.pid
+        try:
+            fields = Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].split()
+        except OSError:
+            raise Unavailable("processor time is read from /proc, which is not here") from None
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def resident_bytes(self) -> int:
         """What the process holds of memory. Raises Unavailable where the system does not tell."""
@@ -94,26 +105,51 @@ def kfake() -> Iterator[Contestant]:
 @contextlib.contextmanager
 def kafka() -> Iterator[Contestant]:
     """Apache Kafka, with a broker's defaults but for what one node and large groups need. Unavailable without Java."""
+    with _kafka(LARGE_GROUPS_AT_ONCE, long_lived=False) as running:
+        yield running
+
+
+@contextlib.contextmanager
+def kafka_for_long() -> Iterator[Contestant]:
+    """The same in a JVM with the settings of Kafka's own start script, which is slow at first; deletes topics soon."""
+    with _kafka({**LARGE_GROUPS_AT_ONCE, "log.segment.delete.delay.ms": 1000}, long_lived=True) as running:
+        yield running
+
+
+@contextlib.contextmanager
+def _kafka(config: Mapping[str, object], long_lived: bool) -> Iterator[Contestant]:
     if shutil.which("java") is None:
         raise Unavailable("no Java here")
-    from tests.oracle.apache_kafka import ApacheKafka
+    from tests.oracle.apache_kafka import ApacheKafka, OracleError
 
-    with ApacheKafka(LARGE_GROUPS_AT_ONCE, heap_mb=1024) as broker:
+    broker = ApacheKafka(config, heap_mb=1024, long_lived=long_lived)
+    try:
+        broker.start()
+    except OracleError as error:
+        raise Unavailable(str(error).splitlines()[0]) from None
+    try:
         host, port = broker.bootstrap_servers.rsplit(":", 1)
-        yield Contestant("kafka", host, int(port))
+        yield Contestant("kafka", host, int(port), pid=broker.pid)
+    finally:
+        broker.stop()
 
 
 def build_kfake() -> Path:
-    """The kfake program, built where it is not there or older than its source. Raises Unavailable."""
+    """The kfake program. Raises Unavailable where it cannot be built."""
+    return go_program(KFAKE)
+
+
+def go_program(folder: Path) -> Path:
+    """The program of that name, built where it is not there or older than its source. Raises Unavailable."""
     if shutil.which("go") is None:
         raise Unavailable("no Go toolchain here")
-    program = KFAKE / "kfake"
-    sources = (KFAKE / "main.go", KFAKE / "go.mod", KFAKE / "go.sum")
+    program = folder / folder.name
+    sources = (folder / "main.go", folder / "go.mod", folder / "go.sum")
     if not program.exists() or program.stat().st_mtime < max(source.stat().st_mtime for source in sources):
         command = ["go", "build", "-trimpath", "-o", str(program), "."]
-        built = subprocess.run(command, cwd=KFAKE, capture_output=True, text=True, check=False)
+        built = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
         if built.returncode:
-            raise Unavailable(f"kfake does not build: {built.stderr.strip().splitlines()[-1]}")
+            raise Unavailable(f"{folder.name} does not build: {built.stderr.strip().splitlines()[-1]}")
     return program
 
 
