@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from functools import cache, lru_cache
 from operator import mul
 from struct import unpack
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 T = TypeVar("T")
 
@@ -116,6 +116,36 @@ def copied(count: int) -> int:
     return max(int(count / 0.75) + 1, 16)
 
 
+class TimelineOrder(Generic[T]):
+    """The same as `timeline_order`, of items that are added some at a time: there may be very many.
+
+    Args:
+        count: how many items there will be.
+    """
+
+    __slots__ = ("_shift", "_slots")
+
+    def __init__(self, count: int, peak: int) -> None:
+        bits = 1
+        while max(peak, count) * 3 > 4 << bits:
+            bits += 1
+        self._shift = 64 - bits
+        self._slots: dict[int, list[T]] = {}
+
+    def add(self, keys: Iterable[tuple[int, T]]) -> None:
+        """These are behind those that were added before."""
+        slots, shift = self._slots, self._shift
+        for h, item in keys:
+            signed = h - ((h & 0x80000000) << 1)
+            slot = (signed * -7046029254386353131 & 0xFFFFFFFFFFFFFFFF) >> shift
+            slots.setdefault(slot, []).append(item)
+
+    def in_order(self) -> list[T]:
+        """What `timeline_order` gives for all that were added."""
+        slots = self._slots
+        return [item for slot in sorted(slots) for item in reversed(slots[slot])]
+
+
 def timeline_order(keys: Iterable[tuple[int, T]], peak: int) -> list[T]:
     """Items in the iteration order of Kafka's `TimelineHashMap` into which they were put one after the other.
 
@@ -126,15 +156,9 @@ def timeline_order(keys: Iterable[tuple[int, T]], peak: int) -> list[T]:
     Of items in one slot the last comes first. (SnapshottableHashTable.CurrentIterator)
     """
     items = list(keys)
-    bits = 1
-    while max(peak, len(items)) * 3 > 4 << bits:
-        bits += 1
-    slots: dict[int, list[T]] = {}
-    for h, item in items:
-        signed = h - ((h & 0x80000000) << 1)
-        slot = (signed * -7046029254386353131 & 0xFFFFFFFFFFFFFFFF) >> (64 - bits)
-        slots.setdefault(slot, []).append(item)
-    return [item for slot in sorted(slots) for item in reversed(slots[slot])]
+    order = TimelineOrder[T](len(items), peak)
+    order.add(items)
+    return order.in_order()
 
 
 def string_timeline_order(texts: Iterable[str], peak: int = 0) -> list[str]:

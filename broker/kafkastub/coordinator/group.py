@@ -6,7 +6,7 @@ Nothing outside that package names its classes. Kafka: ``Group``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from kafkastub.coordinator.records import Record
@@ -177,5 +177,21 @@ class GroupType(Protocol):
     def describe(self, group: Group) -> Any:
         """The group as that API tells it which describes those of this type; None where there is nothing to tell."""
 
+    def description(self, group: Group) -> tuple[Any, Iterator[Any | None]] | None:
+        """The same in two: the group without its members, and the members, each of which is described when it is taken.
+
+        All of it is as it is now, whatever happens to the group before the last member is taken. Between the members
+        come Nones, wherever others may have their turn.
+        """
+
     def end_session(self, group_id: str, member_id: str, broker_ms: int, timer_ms: int) -> Turn:
         """What the end of a member's session does, at once. Raises what speaks against it."""
+
+
+def with_members(description: tuple[Any, Iterable[Any | None]] | None) -> Any:
+    """A `GroupType.description` as a whole."""
+    if description is None:
+        return None
+    group, members = description
+    group.members = [member for member in members if member is not None]
+    return group

@@ -25,7 +25,7 @@ from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.handlers.registry import handles
 from kafkastub.security.operations import GROUP_OPERATIONS
-from kafkastub.state.group_descriptions import described
+from kafkastub.state.group_descriptions import Members, described
 from kafkawire.api import ApiKey
 from kafkawire.errors import ErrorCode
 from kafkawire.messages.describe_groups_request import DescribeGroupsRequest
@@ -46,26 +46,28 @@ def error_response(request: DescribeGroupsRequest, code: ErrorCode, version: int
 def describe_groups(ctx: RequestContext, request: DescribeGroupsRequest) -> Outcome:
     version, with_operations = ctx.api_version, request.include_authorized_operations
 
-    def describe(coordinator: GroupCoordinator, group_id: str) -> DescribedGroup:
+    def describe(coordinator: GroupCoordinator, group_id: str) -> tuple[DescribedGroup, Members]:
         return _describe(coordinator, group_id, version, with_operations)
 
     failed = partial(error_response, request, version=version)
     return described(ctx.state, request.groups, version, describe, DescribeGroupsResponse, failed)
 
 
-def _describe(coordinator: GroupCoordinator, group_id: str, version: int, with_operations: bool) -> DescribedGroup:
-    described = _shown(coordinator, group_id, version)
+def _describe(
+    coordinator: GroupCoordinator, group_id: str, version: int, with_operations: bool
+) -> tuple[DescribedGroup, Members]:
+    described, members = _shown(coordinator, group_id, version)
     if with_operations and described.error_code == _NONE:
         described.authorized_operations = GROUP_OPERATIONS
-    return described
+    return described, members
 
 
-def _shown(coordinator: GroupCoordinator, group_id: str, version: int) -> DescribedGroup:
+def _shown(coordinator: GroupCoordinator, group_id: str, version: int) -> tuple[DescribedGroup, Members]:
     group = coordinator.readable(group_id)
-    described = None if group is None else coordinator.classic.describe(group)
-    if described is not None:
-        return described
+    description = None if group is None else coordinator.classic.description(group)
+    if description is not None:
+        return description
     if version >= 6:
         why = f"Group {group_id} not found." if group is None else f"Group {group_id} is not a classic group."
-        return DescribedGroup(_NOT_FOUND, why, group_id, _DEAD)
-    return DescribedGroup(_NONE, None, group_id, _DEAD)
+        return DescribedGroup(_NOT_FOUND, why, group_id, _DEAD), ()
+    return DescribedGroup(_NONE, None, group_id, _DEAD), ()

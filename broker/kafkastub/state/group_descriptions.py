@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, Final, NamedTuple, TypeVar
 
 from kafkastub.coordinator import BatchOrder, GroupCoordinator, batch_order
+from kafkastub.coordinator.group import with_members
 from kafkastub.security.operations import GROUP_OPERATIONS
 from kafkastub.state.broker_state import BrokerState
 from kafkastub.state.deferred import Deferred, Steps, in_parts
@@ -17,18 +18,25 @@ from kafkawire.rows import Shared
 from kafkawire.schema import Message, Struct
 
 S = TypeVar("S", bound=Struct)
-Describe = Callable[[GroupCoordinator, str], Any]
-"""What is answered of a group: a struct of the answer's `groups`."""
+Members = Iterable[Any | None]
+Describe = Callable[[GroupCoordinator, str], tuple[Any, Members]]
+"""What is answered of a group: a struct of the answer's `groups` and what comes into its `members`, as
+`GroupType.description` has them.
+"""
 Failed = Callable[[ErrorCode], Message]
 
 _MANY: Final = 100
-"""Groups in a request from which its answer is made, and encoded, part by part."""
+"""Groups in a request, or members in these groups, from which its answer is made, and encoded, part by part."""
 _AT_ONCE: Final = 2_000
 """How much of the work is done before others have their turn: some milliseconds."""
 _NAMES: Final = 500
 """Names that are put in order together."""
 _GROUP: Final = 5
 """What a description counts, beside its bytes: so many names are put in order meanwhile."""
+_MEMBER: Final = 20
+"""What a member counts, beside its bytes."""
+_ORDER: Final = 100
+"""What counts what is done until a description has None in the place of a member."""
 _BYTES: Final = 64
 """How many bytes of a description count as much as a name."""
 
@@ -71,17 +79,18 @@ class OfType(NamedTuple):
             answer: Message = self.response(groups=first)
             return answer
 
-        def describe(coordinator: GroupCoordinator, group_id: str) -> Any:
+        def describe(coordinator: GroupCoordinator, group_id: str) -> tuple[Any, Members]:
             group = coordinator.readable(group_id)
-            found = None if group is None else coordinator.modern[self.name].describe(group)
-            if found is None:
+            description = None if group is None else coordinator.modern[self.name].description(group)
+            if description is None:
                 why = "not found." if group is None else f"is not a {self.name} group."
-                return self.group(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} {why}", group_id)
+                return self.group(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} {why}", group_id), ()
+            found, members = description
             if request.include_authorized_operations:
                 found.authorized_operations = GROUP_OPERATIONS
             if self.add is not None:
                 self.add(found, request)
-            return found
+            return found, members
 
         failed = partial(self.error_response, request, version=version)
         return described(state, named, version, describe, self.response, failed, first)
@@ -98,9 +107,10 @@ def described(
 ) -> Message | Deferred:
     """The answer about groups, behind what comes `first`: by the partition of `__consumer_offsets`, in Kafka's order.
 
-    Each is described once, however often it is named. Of many it is done part by part. Raises KafkaError.
+    Each is described once, however often it is named, and is as it is at one moment. Of many groups, or members, it is
+    done part by part. Raises KafkaError.
     """
-    if len(group_ids) + len(first) > _MANY:
+    if len(group_ids) + len(first) > _MANY or _members(coordinator_of(state), group_ids) > _MANY:
         return _one_after_the_other(state, _in_parts(state, group_ids, version, describe, response, first), failed)
     coordinator = coordinator_of(state)
     groups = [*first]
@@ -109,10 +119,16 @@ def described(
         for group_id in of_partition:
             found = known.get(group_id)
             if found is None:
-                found = known[group_id] = describe(coordinator, group_id)
+                found = known[group_id] = with_members(describe(coordinator, group_id))
             groups.append(found)
     answer: Message = response(groups=groups if len(known) == len(group_ids) else Shared(groups, {}))
     return answer
+
+
+def _members(coordinator: GroupCoordinator, group_ids: Iterable[str]) -> int:
+    """How many members these groups have, each counted once."""
+    found = map(coordinator.groups.get, frozenset(group_ids))
+    return sum(group.size for group in found if group is not None)
 
 
 def _in_parts(
@@ -124,21 +140,26 @@ def _in_parts(
     first: Sequence[Any],
 ) -> Steps:
     coordinator_of(state)  # it may go while others have their turn: each group is looked up anew
-    encode = encoder_of(response, "groups", version)
+    encode = encoder_of(response, "groups", version), encoder_of(response, "groups.members", version)
     partitions = group_partitions(state)
-    found = yield from _in_order(group_ids, partitions, lambda one: describe(coordinator_of(state), one), encode)
+    found = yield from _in_order(group_ids, partitions, lambda one: describe(coordinator_of(state), one), *encode)
     answer: Message = response(groups=Shared([*first, *found], found.encoded) if first else found)
     return answer
 
 
 def _in_order(
-    group_ids: Sequence[str], partitions: int, describe: Callable[[str], S], encode: Encoder
+    group_ids: Sequence[str],
+    partitions: int,
+    describe: Callable[[str], tuple[S, Members]],
+    encode: Encoder,
+    encode_member: Encoder,
 ) -> Generator[int, None, Shared[S]]:
     """The descriptions in the order in which Kafka gives them; says bit by bit how much work it was.
 
     Args:
         describe: one group as it is then. It is asked once for one that is named many times.
         encode: the encoder of one description.
+        encode_member: the encoder of a member in one.
     """
     order = BatchOrder(partitions)
     for at in range(0, len(group_ids), _NAMES):
@@ -154,12 +175,25 @@ def _in_order(
             for group_id in some:
                 described = known.get(group_id)
                 if described is None:
-                    described = known[group_id] = describe(group_id)
+                    described, members = describe(group_id)
+                    yield from _add_members(described, members, encode_member)
+                    known[group_id] = described
                     data = encoded[id(described)] = b"".join(encode(described))
                     yield _GROUP + len(data) // _BYTES
                 found.append(described)
             yield len(some) // 10
     return Shared(found, encoded)
+
+
+def _add_members(described: Any, members: Members, encode: Encoder) -> Generator[int, None, None]:
+    """Describe and encode the members of a group, one by one."""
+    rows = described.members = Shared[Any]()
+    for member in members:
+        if member is None:
+            yield _ORDER
+        else:
+            rows.add((member,), encode)
+            yield _MEMBER + len(rows.whole[-1]) // _BYTES
 
 
 def _one_after_the_other(state: BrokerState, steps: Steps, failed: Failed) -> Message | Deferred:

@@ -136,11 +136,16 @@ class ClassicGroup:
         return self._awaiting_join
 
     def in_order(self) -> list[ClassicMember]:
-        """The members in the order in which Kafka goes through them: of a HashMap, which never becomes smaller."""
+        """The members in the order in which Kafka goes through them."""
+        return [self.members[member_id] for member_id in string_map_order(self.members, self.buckets)]
+
+    @property
+    def buckets(self) -> int:
+        """How many the HashMap has that the members are in; it never becomes smaller."""
         buckets = 16
         while self._peak > buckets * 3 // 4:
             buckets *= 2
-        return [self.members[member_id] for member_id in string_map_order(self.members, buckets)]
+        return buckets
 
     @property
     def rebalance_timeout_ms(self) -> int:

@@ -6,7 +6,7 @@ onUnloaded).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from random import Random
 from typing import Final, NamedTuple
 
@@ -18,12 +18,12 @@ from kafkastub.coordinator.classic.member import ClassicMember, Protocols
 from kafkastub.coordinator.classic.members_of_other_types import MembersOfOtherTypes
 from kafkastub.coordinator.classic.rebalance import Rebalancer
 from kafkastub.coordinator.classic.states import State
-from kafkastub.coordinator.group import Group
+from kafkastub.coordinator.group import Group, with_members
 from kafkastub.coordinator.groups import Groups
 from kafkastub.coordinator.records import GroupMetadata
 from kafkastub.coordinator.turn import Token, Turn
 from kafkawire.errors import ErrorCode, KafkaError
-from kafkawire.messages.describe_groups_response import DescribedGroup
+from kafkawire.messages.describe_groups_response import DescribedGroup, DescribedGroupMember
 from kafkawire.messages.join_group_request import JoinGroupRequest
 from kafkawire.messages.join_group_response import JoinGroupResponse
 from kafkawire.messages.leave_group_request import MemberIdentity
@@ -174,6 +174,11 @@ class ClassicGroups:
 
     def describe(self, group: Group) -> DescribedGroup | None:
         """DescribeGroups of one group, None where it is of another type."""
+        found: DescribedGroup | None = with_members(self.description(group))
+        return found
+
+    def description(self, group: Group) -> tuple[DescribedGroup, Iterator[DescribedGroupMember | None]] | None:
+        """See `GroupType`."""
         return described(group) if type(group) is ClassicGroup else None
 
     def _known(self, group_id: str) -> Group:

@@ -64,7 +64,7 @@ class ClassicMember:
 
     def metadata(self, protocol: str | None) -> bytes:
         """The member's metadata for a protocol that it supports."""
-        return next(metadata for name, metadata in self.protocols if name == protocol)
+        return metadata_of(self.protocols, protocol)
 
     def vote(self, candidates: Set[str]) -> str | None:
         """The candidate that it likes best; None where it supports none."""
@@ -87,3 +87,8 @@ class ClassicMember:
             self.metadata(protocol),
             assignment,
         )
+
+
+def metadata_of(protocols: Protocols, protocol: str | None) -> bytes:
+    """The metadata that a member with these protocols has for one of them."""
+    return next(metadata for name, metadata in protocols if name == protocol)

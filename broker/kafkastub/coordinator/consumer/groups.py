@@ -5,7 +5,7 @@ Kafka: GroupMetadataManager (consumerGroupHeartbeat, …Leave, …Describe; repl
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from random import Random
 
 from kafkastub.coordinator.consumer import targets_by_hand, validation
@@ -22,7 +22,7 @@ from kafkastub.coordinator.groups import Groups
 from kafkastub.coordinator.modern.groups import HeartbeatResult, ModernGroups
 from kafkastub.coordinator.turn import Turn
 from kafkawire.errors import KafkaError
-from kafkawire.messages.consumer_group_describe_response import DescribedGroup
+from kafkawire.messages.consumer_group_describe_response import DescribedGroup, Member
 from kafkawire.messages.consumer_group_heartbeat_request import ConsumerGroupHeartbeatRequest
 from kafkawire.messages.consumer_group_heartbeat_response import ConsumerGroupHeartbeatResponse
 
@@ -87,7 +87,7 @@ class ConsumerGroups(ModernGroups[ConsumerGroup, ConsumerSettings]):
             return None
         return self.context.of(request.group_id)
 
-    def _described(self, group: ConsumerGroup) -> DescribedGroup:
+    def _described(self, group: ConsumerGroup) -> tuple[DescribedGroup, Iterator[Member | None]]:
         return described(group, self.context.default_assignor, self.context.image)
 
     def metadata_changed(self, names: Iterable[str]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from kafkastub.coordinator.cluster import ClusterImage
@@ -39,9 +39,16 @@ def names_in_order(names: Collection[str]) -> list[str]:
     return string_map_order(sorted(names), copied(len(names)))
 
 
-def named(partitions: Mapping[bytes, Collection[int]], image: ClusterImage) -> Iterator[tuple[bytes, str, list[int]]]:
+def topic_names(partitions: Iterable[Iterable[bytes]], image: ClusterImage) -> Mapping[bytes, str | None]:
+    """The names of all topics in these assignments, by topic id; None for a topic that is gone."""
+    return {topic_id: image.topic_name(topic_id) for topic_id in frozenset().union(*partitions)}
+
+
+def named(
+    partitions: Mapping[bytes, Collection[int]], names: Mapping[bytes, str | None]
+) -> Iterator[tuple[bytes, str, list[int]]]:
     """Partitions by topic, with the topic's name; topics that are gone are left out."""
     for topic_id in topics_in_order(partitions):
-        name = image.topic_name(topic_id)
+        name = names[topic_id]
         if name is not None:
             yield topic_id, name, list(partitions[topic_id])

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
 from typing import Any, ClassVar, Final, Generic, NamedTuple, TypeVar
 
 from kafkastub.coordinator.group import NOT_DUE, Consideration, GroupDescription, MemberDescription, PartitionCheck
@@ -19,9 +20,11 @@ from kafkastub.coordinator.records import Record, Tombstone, TypedRecord
 from kafkastub.coordinator.turn import Turn
 from kafkastub.deadlines import Deadlines
 from kafkawire.errors import ErrorCode, KafkaError
-from kafkawire.java_order import string_timeline_order
+from kafkawire.java_order import TimelineOrder, string_hash, string_timeline_order
 
 FIRST_EPOCH: Final = 1
+_SOME: Final = 32
+"""Members that are put in order together."""
 
 
 Member = TypeVar("Member", bound=ModernMember)
@@ -121,6 +124,10 @@ class ModernGroup(Generic[Member, Target, Timers]):
     def in_order(self) -> list[Member]:
         """The members in the order in which Kafka goes through them."""
         return [self.members[member_id] for member_id in string_timeline_order(self.members, self._peak)]
+
+    def members_now(self) -> Iterator[Member | None]:
+        """The same, however the group changes while they are taken; None wherever others may have their turn."""
+        return _in_order(dict(self.members), self._peak)
 
     def member(self, member_id: str) -> Member:
         """A member. Raises UNKNOWN_MEMBER_ID."""
@@ -367,3 +374,13 @@ class ModernGroup(Generic[Member, Target, Timers]):
         "current": Change(_apply_current, _end_current),
     }
     """By the part of the group's state that a record is in; a type adds its own."""
+
+
+def _in_order(members: Mapping[str, Member], peak: int) -> Iterator[Member | None]:
+    order = TimelineOrder[str](len(members), peak)
+    left = iter(members)
+    while some := tuple(islice(left, _SOME)):
+        order.add((string_hash(member_id), member_id) for member_id in some)
+        yield None
+    for member_id in order.in_order():
+        yield members[member_id]

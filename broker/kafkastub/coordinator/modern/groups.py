@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, ClassVar, Generic, NamedTuple
 
 from kafkastub.config import BrokerConfig
-from kafkastub.coordinator.group import Group
+from kafkastub.coordinator.group import Group, with_members
 from kafkastub.coordinator.modern.context import Modern, ModernContext, Settings
 from kafkastub.coordinator.modern.membership import LEAVE_GROUP_MEMBER_EPOCH, LEAVE_GROUP_STATIC_MEMBER_EPOCH
 from kafkastub.coordinator.modern.watching import Sessions
@@ -68,11 +68,15 @@ class ModernGroups(Generic[Modern, Settings]):
 
         Authorized operations are not in it.
         """
+        return with_members(self.description(group))
+
+    def description(self, group: Group) -> tuple[Any, Iterator[Any | None]] | None:
+        """See `GroupType`."""
         found: Any = group
         return self._described(found) if group is self.find(group.group_id) else None
 
-    def _described(self, group: Modern) -> Any:
-        """One group of the type. May raise errors."""
+    def _described(self, group: Modern) -> tuple[Any, Iterator[Any | None]]:
+        """One group of the type: see `GroupType.description`. May raise errors."""
         raise NotImplementedError
 
     # -- heartbeats ----------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ Kafka: GroupMetadataManager (shareGroupHeartbeat, …Leave, …Describe, initial
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
 from kafkastub.coordinator.groups import Groups
 from kafkastub.coordinator.modern.groups import HeartbeatResult, ModernGroups
@@ -21,7 +21,7 @@ from kafkastub.coordinator.share.validation import check
 from kafkastub.coordinator.turn import Turn
 from kafkawire.messages.alter_share_group_offsets_request import AlterShareGroupOffsetsRequest
 from kafkawire.messages.delete_share_group_offsets_request import DeleteShareGroupOffsetsRequest
-from kafkawire.messages.share_group_describe_response import DescribedGroup
+from kafkawire.messages.share_group_describe_response import DescribedGroup, Member
 from kafkawire.messages.share_group_heartbeat_request import ShareGroupHeartbeatRequest
 from kafkawire.messages.share_group_heartbeat_response import ShareGroupHeartbeatResponse
 
@@ -72,7 +72,7 @@ class ShareGroups(ModernGroups[ShareGroup, ShareGroupSettings]):
     ) -> ShareGroupSettings | None:
         return None if answer.assignment is not None else self.context.of(request.group_id)
 
-    def _described(self, group: ShareGroup) -> DescribedGroup:
+    def _described(self, group: ShareGroup) -> tuple[DescribedGroup, Iterator[Member | None]]:
         return described(group, self.context.assignor.name, self.context.image)
 
     # -- the share coordinator -----------------------------------------------------------------------------------

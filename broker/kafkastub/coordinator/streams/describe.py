@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from kafkastub.coordinator.modern.describe import group_fields, member_fields
 from kafkastub.coordinator.streams.described_topology import topology_described
 from kafkastub.coordinator.streams.group import StreamsGroup
 from kafkastub.coordinator.streams.member import StreamsMember
-from kafkastub.coordinator.streams.offsets import OffsetsOfTasks
-from kafkastub.coordinator.streams.tasks import TasksTuple, written
+from kafkastub.coordinator.streams.offsets import NO_TASK_OFFSETS, MemberTaskOffsets, OffsetsOfTasks
+from kafkastub.coordinator.streams.tasks import EMPTY, TasksTuple, written
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.java_order import string_order
 from kafkawire.messages.streams_group_describe_response import (
@@ -21,19 +23,27 @@ from kafkawire.messages.streams_group_describe_response import (
 )
 
 
-def described(group: StreamsGroup, assignor: str) -> DescribedGroup:
-    """The group. Raises UNKNOWN_SERVER_ERROR for one without a topology, as Kafka fails at it."""
+def described(group: StreamsGroup, assignor: str) -> tuple[DescribedGroup, Iterator[Member | None]]:
+    """See `GroupType.description`.
+
+    Raises UNKNOWN_SERVER_ERROR for one without a topology, as Kafka fails at it.
+    """
     if group.topology is None:
         raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)
-    return DescribedGroup(
-        **group_fields(group, assignor),
-        topology=topology_described(group.topology, group.volatile.published),
-        members=[_member(group, member) for member in group.in_order()],
+    found = DescribedGroup(
+        **group_fields(group, assignor), topology=topology_described(group.topology, group.volatile.published)
+    )
+    target, offsets = dict(group.target), dict(group.volatile.task_offsets)
+    return found, (
+        None
+        if member is None
+        else _member(member, target.get(member.member_id, EMPTY), offsets.get(member.member_id, NO_TASK_OFFSETS))
+        for member in group.members_now()
     )
 
 
-def _member(group: StreamsGroup, member: StreamsMember) -> Member:
-    endpoint, said = member.user_endpoint, group.volatile.offsets_of(member.member_id)
+def _member(member: StreamsMember, target: TasksTuple, said: MemberTaskOffsets) -> Member:
+    endpoint = member.user_endpoint
     return Member(
         **member_fields(member),
         instance_id=member.instance_id,
@@ -44,7 +54,7 @@ def _member(group: StreamsGroup, member: StreamsMember) -> Member:
         task_offsets=_offsets(said.offsets),
         task_end_offsets=_offsets(said.end_offsets),
         assignment=_assignment(member.assigned.without_epochs()),
-        target_assignment=_assignment(group.target_of(member.member_id)),
+        target_assignment=_assignment(target),
     )
 
 

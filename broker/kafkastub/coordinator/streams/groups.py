@@ -5,7 +5,7 @@ Kafka: GroupMetadataManager (streamsGroupHeartbeat, …Leave, …Describe; repla
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from kafkastub.coordinator.groups import Groups
 from kafkastub.coordinator.modern.groups import HeartbeatResult, ModernGroups
@@ -18,7 +18,7 @@ from kafkastub.coordinator.streams.settings import StreamsGroupSettings
 from kafkastub.coordinator.streams.unchanged_heartbeat import unchanged_answer
 from kafkastub.coordinator.streams.validation import check
 from kafkastub.coordinator.turn import Turn
-from kafkawire.messages.streams_group_describe_response import DescribedGroup
+from kafkawire.messages.streams_group_describe_response import DescribedGroup, Member
 from kafkawire.messages.streams_group_heartbeat_request import StreamsGroupHeartbeatRequest
 from kafkawire.messages.streams_group_heartbeat_response import StreamsGroupHeartbeatResponse
 
@@ -70,5 +70,5 @@ class StreamsGroups(ModernGroups[StreamsGroup, StreamsGroupSettings]):
     ) -> StreamsGroupHeartbeatResponse:
         return answer
 
-    def _described(self, group: StreamsGroup) -> DescribedGroup:
+    def _described(self, group: StreamsGroup) -> tuple[DescribedGroup, Iterator[Member | None]]:
         return described(group, self.context.assignor.name)
