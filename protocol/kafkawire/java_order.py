@@ -126,24 +126,32 @@ class TimelineOrder(Generic[T]):
     __slots__ = ("_shift", "_slots")
 
     def __init__(self, count: int, peak: int) -> None:
-        bits = 1
-        while max(peak, count) * 3 > 4 << bits:
-            bits += 1
-        self._shift = 64 - bits
+        self._shift = _shift(max(peak, count))
         self._slots: dict[int, list[T]] = {}
 
     def add(self, keys: Iterable[tuple[int, T]]) -> None:
         """These are behind those that were added before."""
-        slots, shift = self._slots, self._shift
-        for h, item in keys:
-            signed = h - ((h & 0x80000000) << 1)
-            slot = (signed * -7046029254386353131 & 0xFFFFFFFFFFFFFFFF) >> shift
-            slots.setdefault(slot, []).append(item)
+        _put(self._slots, self._shift, keys)
 
     def in_order(self) -> list[T]:
         """What `timeline_order` gives for all that were added."""
         slots = self._slots
         return [item for slot in sorted(slots) for item in reversed(slots[slot])]
+
+
+def _shift(size: int) -> int:
+    """The bits of a product of 64 that do not belong to the slot, in a table for so many items."""
+    bits = 1
+    while size * 3 > 4 << bits:
+        bits += 1
+    return 64 - bits
+
+
+def _put(slots: dict[int, list[T]], shift: int, keys: Iterable[tuple[int, T]]) -> None:
+    for h, item in keys:
+        signed = h - ((h & 0x80000000) << 1)
+        slot = (signed * -7046029254386353131 & 0xFFFFFFFFFFFFFFFF) >> shift
+        slots.setdefault(slot, []).append(item)
 
 
 def timeline_order(keys: Iterable[tuple[int, T]], peak: int) -> list[T]:
@@ -156,9 +164,9 @@ def timeline_order(keys: Iterable[tuple[int, T]], peak: int) -> list[T]:
     Of items in one slot the last comes first. (SnapshottableHashTable.CurrentIterator)
     """
     items = list(keys)
-    order = TimelineOrder[T](len(items), peak)
-    order.add(items)
-    return order.in_order()
+    slots: dict[int, list[T]] = {}
+    _put(slots, _shift(max(peak, len(items))), items)
+    return [item for slot in sorted(slots) for item in reversed(slots[slot])]
 
 
 def string_timeline_order(texts: Iterable[str], peak: int = 0) -> list[str]:

@@ -12,6 +12,7 @@ from kafkastub.coordinator.consumer.records import (
 )
 from kafkastub.coordinator.modern.assignment import Assignment, GroupSpec, TopicDescriber
 from kafkastub.coordinator.modern.settings import GroupConfig
+from kafkastub.steps import Pace, no_pause
 from kafkawire.errors import ErrorCode
 from tests.consumer_groups.context import Context, refused
 
@@ -383,7 +384,7 @@ class TestWhatAnAssignorIsTold:
         class Listening:
             name = "uniform"
 
-            def assign(self, spec: GroupSpec, topics: TopicDescriber) -> dict[str, Assignment]:
+            def assign(self, spec: GroupSpec, topics: TopicDescriber, pace: Pace = no_pause) -> dict[str, Assignment]:
                 given.append(spec)
                 return uniform.assign(spec, topics)
 

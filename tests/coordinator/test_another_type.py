@@ -193,7 +193,8 @@ class RelayGroups(ModernGroups[RelayGroup, ModernSettings]):
         raised = context.next_epoch(group, updated != member, {*group.names(), *updated.names}, records)
         if raised > group.target_epoch or raised > group.epoch:
             target = {**group.target, member_id: self._all_of(updated.names)}
-            records += group.target_records(raised, target, group.target, target, turn.broker_ms)
+            new = group.new_target(target, group.target, target)
+            records += group.target_records(new, raised, turn.broker_ms)
             updated = replace(updated, member_epoch=raised, assigned=target[member_id])
             records.append(FORMS.assignment_record(group_id, updated))
         group.metadata_stale = False

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import urllib.request
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
@@ -28,6 +30,7 @@ LONGEST_MS: Final = 10.0
 TRIES: Final = 5
 """The first request of an API has its codec compiled, and a machine that is busy makes turns longer now and then."""
 GROUP: Final = "g"
+INTERVAL_MS: Final = 1_000
 
 
 class Type(NamedTuple):
@@ -83,16 +86,20 @@ def ask(client: RawClient, request: Message) -> Any:
 @pytest.fixture
 def measured() -> Iterator[Measured]:
     configs = [f"group.{kind}.session.timeout.ms=60000" for kind in TYPES]
-    configs += [f"group.{kind}.assignment.interval.ms=15000" for kind in TYPES]
+    configs += [f"group.{kind}.assignment.interval.ms={INTERVAL_MS}" for kind in TYPES]
     configs += ["group.share.max.size=1000", "group.streams.initial.rebalance.delay.ms=0"]
     with Measured("--topic", f"wide:{PARTITIONS}", "--config", *configs) as process:
         yield process
 
 
-def shortest_turn(measured: Measured, attack: Callable[[], object]) -> float:
-    """The longest turn of the loop meanwhile, of some tries the best, in ms of processor time."""
+def shortest_turn(
+    measured: Measured, attack: Callable[[], object], prepare: Callable[[], object] = lambda: None
+) -> float:
+    """The longest turn of the loop during an attack, of some tries the best, in ms of processor time."""
     turns: list[float] = []
     while len(turns) < TRIES and (not turns or turns[-1] > LONGEST_MS):
+        prepare()
+        measured.metadata()
         measured.longest_ms()
         attack()
         measured.metadata()
@@ -117,3 +124,27 @@ def test_a_group_of_a_thousand_members_is_described(measured: Measured, kind: st
             assert len(group.members) == MEMBERS
 
         assert shortest_turn(measured, describe) < LONGEST_MS
+
+
+@linux
+@pytest.mark.parametrize("kind", TYPES)
+def test_a_group_of_a_thousand_members_gets_a_new_target(measured: Measured, kind: str) -> None:
+    """Of streams groups, and where members subscribe to different topics, it took up to 0.2 s."""
+    with RawClient(measured.servers) as client:
+        joins = [TYPES[kind].joins(f"m-{number}") for number in range(MEMBERS - TRIES)]
+        for answer in pipelined(client, joins[0].API_KEY, type(joins[0]).VERSIONS[1], joins):
+            assert answer
+        numbers = iter(range(TRIES))
+
+        def join() -> None:
+            assert ask(client, TYPES[kind].joins(f"new-{next(numbers)}")).error_code == ErrorCode.NONE
+
+        assert shortest_turn(measured, join, lambda: later(measured)) < LONGEST_MS
+
+
+def later(measured: Measured) -> None:
+    """A new target may be computed again."""
+    body = json.dumps({"milliseconds": INTERVAL_MS, "timers": True}).encode()
+    request = urllib.request.Request(f"{measured.url}/v1/clock/advance", body, {"Content-Type": "application/json"})
+    with urllib.request.urlopen(request, timeout=60) as answer:
+        answer.read()

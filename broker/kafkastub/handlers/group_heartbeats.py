@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
+from kafkastub.coordinator.turn import NotYet, Results
 from kafkastub.handlers.context import RequestContext
 from kafkastub.handlers.outcome import Outcome
 from kafkastub.security import Operation
 from kafkastub.state.broker_state import BrokerState
+from kafkastub.state.deferred import Deferred, Steps, in_parts
 from kafkastub.state.groups import coordinator_of
 from kafkastub.state.lazy_imports import MODERN, once_imported
+from kafkastub.state.results import NO_RESULTS
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.schema import Message
+
+_SLICE: Final = 1
+"""Each step of a heartbeat that takes long is one."""
+_MOST_TRIES: Final = 4
+"""How often a target is computed in slices for a heartbeat, while others change the group; then it is done at once."""
 
 
 class GroupHeartbeats:
@@ -52,7 +61,32 @@ class GroupHeartbeats:
         unchanged = self.unchanged(ctx, request)
         return self._answer(ctx, request) if unchanged is None else unchanged
 
-    def _answer(self, ctx: RequestContext, request: Any) -> Message:
+    def _answer(self, ctx: RequestContext, request: Any) -> Message | Deferred:
+        """The answer; it is made in slices where the group's target takes long, and behind others of the group then."""
+        results: Results = NO_RESULTS
+        if request.group_id not in ctx.state.groups.computing:
+            try:
+                return self._made(ctx, request, results)
+            except NotYet as error:
+                results = error.results
+        failed = partial(self.error_response, request, version=ctx.api_version)
+        in_turn = partial(_behind_others, ctx.state, request.group_id)
+        return in_parts(self._made_in_slices(ctx, request, results), _SLICE, in_turn, failed)
+
+    def _made_in_slices(self, ctx: RequestContext, request: Any, results: Results) -> Steps:
+        yield _SLICE
+        for _ in range(_MOST_TRIES):
+            while not results.go_on():
+                yield _SLICE
+            try:
+                return self._made(ctx, request, results)
+            except NotYet as error:
+                results = error.results
+            yield _SLICE
+        return self._made(ctx, request, None)
+
+    def _made(self, ctx: RequestContext, request: Any, results: Results | None) -> Message:
+        """The answer. Raises NotYet, and nothing has happened."""
         state, version = ctx.state, ctx.api_version
         try:
             self.check(ctx, request)
@@ -67,6 +101,7 @@ class GroupHeartbeats:
                     ctx.broker_ms,
                     ctx.timer_ms,
                     None if state.authorizer is None else partial(ctx.access.to_topic, Operation.DESCRIBE),
+                    results,
                 )
             )
         except KafkaError as error:
@@ -94,3 +129,24 @@ class GroupHeartbeats:
 
     def follow_up(self, ctx: RequestContext, request: Any, answer: Any, wanted: Any) -> None:
         """Do what is wanted behind the answer: see `HeartbeatResult`."""
+
+
+def _behind_others(state: BrokerState, group_id: str, work: Iterator[None]) -> None:
+    """Go on with a heartbeat, part by part, when those of its group are done that came before it."""
+    waiting = state.groups.computing.setdefault(group_id, deque())
+    waiting.append(work)
+    if len(waiting) == 1:
+        state.turns.add(_first(state, group_id))
+
+
+def _first(state: BrokerState, group_id: str) -> Iterator[None]:
+    """Work off the first heartbeat, and let the next one begin."""
+    waiting = state.groups.computing[group_id]
+    try:
+        yield from waiting[0]
+    finally:
+        waiting.popleft()
+        if waiting:
+            state.turns.add(_first(state, group_id))
+        else:
+            del state.groups.computing[group_id]

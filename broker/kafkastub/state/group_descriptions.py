@@ -110,9 +110,9 @@ def described(
     Each is described once, however often it is named, and is as it is at one moment. Of many groups, or members, it is
     done part by part. Raises KafkaError.
     """
-    if len(group_ids) + len(first) > _MANY or _members(coordinator_of(state), group_ids) > _MANY:
-        return _one_after_the_other(state, _in_parts(state, group_ids, version, describe, response, first), failed)
     coordinator = coordinator_of(state)
+    if len(group_ids) + len(first) > _MANY or _members(coordinator, group_ids) > _MANY:
+        return _one_after_the_other(state, _in_parts(state, group_ids, version, describe, response, first), failed)
     groups = [*first]
     known: dict[str, Any] = {}  # a large group may be named many times
     for of_partition in batch_order(group_ids, group_partitions(state)):
@@ -125,10 +125,14 @@ def described(
     return answer
 
 
-def _members(coordinator: GroupCoordinator, group_ids: Iterable[str]) -> int:
+def _members(coordinator: GroupCoordinator, group_ids: Sequence[str]) -> int:
     """How many members these groups have, each counted once."""
-    found = map(coordinator.groups.get, frozenset(group_ids))
-    return sum(group.size for group in found if group is not None)
+    groups, count = coordinator.groups, 0
+    for group_id in group_ids if len(group_ids) < 2 else frozenset(group_ids):
+        group = groups.get(group_id)
+        if group is not None:
+            count += group.size
+    return count
 
 
 def _in_parts(

@@ -21,12 +21,15 @@ class GroupRuntime(Runtime[Record]):
     coordinator: GroupCoordinator
     describing: deque[Iterator[None]]
     """Requests for the descriptions of very many groups, in the order in which they came; see `group_descriptions`."""
+    computing: dict[str, deque[Iterator[None]]]
+    """By group id: heartbeats of groups whose target is being computed, in the order in which they came."""
 
     def __init__(self, topic: OffsetsTopic, coordinator: GroupCoordinator, settle: Callable[..., Turn]) -> None:
         """`settle` is `BrokerState.settle`."""
         super().__init__(topic, coordinator)
         self._settle = settle
         self.describing = deque()
+        self.computing = {}
 
     def settle(self, turn: Turn) -> Turn:
         return self._settle(turn)

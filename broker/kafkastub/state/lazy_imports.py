@@ -22,7 +22,10 @@ _AT_ONCE: Final = 1
 
 
 def once_imported(
-    state: BrokerState, modules: Sequence[str], go_on: Callable[[], Message], failed: Callable[[ErrorCode], Message]
+    state: BrokerState,
+    modules: Sequence[str],
+    go_on: Callable[[], Message | Deferred],
+    failed: Callable[[ErrorCode], Message],
 ) -> Message | Deferred:
     """What comes of going on once the modules are there.
 

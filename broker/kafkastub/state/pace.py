@@ -7,24 +7,20 @@ nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Final, TypeVar
 
+from kafkastub.steps import Pace, no_pause
 from kafkawire.java_order import hash_map_order, hash_map_size, spread
 
-T = TypeVar("T")
+__all__ = ["Pace", "no_pause", "paced", "paced_map_order"]
 
-Pace = Callable[[int], None]
-"""Is given how much was done, in things of some microseconds each. What was read of the state may be gone then."""
+T = TypeVar("T")
 
 _EVERY: Final = 64
 _PARTS: Final = 1024
 """Of a large map that is put in order one after the other."""
-
-
-def no_pause(amount: int = 1) -> None:
-    """The pace of a request that is served at once."""
 
 
 def paced(things: Iterable[T], pace: Pace) -> Iterator[T]:

@@ -27,9 +27,9 @@ def described(
     Topics that are gone are left out of the assignments.
     """
     target, members = dict(group.target), group.members.values()
-    names = topic_names(
-        (*(m.assigned for m in members), *(m.pending_revocation for m in members), *target.values()), image
-    )
+    shown = [*target.values(), *[m.assigned for m in members]]
+    shown += [m.pending_revocation for m in members if m.pending_revocation]
+    names = topic_names(shown, image)
     found = DescribedGroup(**group_fields(group, group.preferred_assignor() or default_assignor))
     return found, (
         None if member is None else _member(member, target.get(member.member_id, NO_ASSIGNMENT), names)

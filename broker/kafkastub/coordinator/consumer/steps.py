@@ -20,7 +20,7 @@ from kafkastub.coordinator.modern.membership import (
     check_room,
     within,
 )
-from kafkastub.coordinator.modern.targets import TopicIds, compute
+from kafkastub.coordinator.modern.targets import TopicIds, new_target
 from kafkastub.coordinator.records import Record, Tombstone
 from kafkastub.coordinator.turn import Turn
 
@@ -121,7 +121,7 @@ class Steps:
     ) -> tuple[int, Assignment]:
         """The epoch of the target and the member's part of it, computed where the group's epoch asks for it.
 
-        Raises UNKNOWN_SERVER_ERROR where the assignor fails. Kafka: maybeUpdateTargetAssignment.
+        Raises UNKNOWN_SERVER_ERROR where the assignor fails; NotYet. Kafka: maybeUpdateTargetAssignment.
         """
         context = self.context
         if group.target_epoch >= epoch or not context.may_compute(group, turn):
@@ -130,10 +130,9 @@ class Steps:
             return group.target_epoch, NO_ASSIGNMENT if before is None else group.target_of(before)
         preferred = group.preferred_assignor_after(member, updated)
         assignor = context.assignors.get(preferred or "") or context.assignors[context.default_assignor]
-        image = context.image
-        topic_ids = TopicIds(image, group.subscriptions.resolved)
-        return epoch, compute(
-            group, epoch, updated, homogeneous, assignor.assign, topic_ids, image, records, turn.broker_ms
+        topic_ids = TopicIds(context.image, group.subscriptions.resolved)
+        return epoch, new_target(
+            context, group, epoch, updated, homogeneous, assignor.assign, assignor.name, topic_ids, records, turn
         )
 
     def reconciled(

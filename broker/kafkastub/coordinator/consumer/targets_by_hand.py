@@ -36,8 +36,8 @@ def records(
                     raise KafkaError(ErrorCode.INVALID_REQUEST, f"Partition {topic}-{partition} is given to {whom}.")
                 given[topic, partition] = member_id
     raised = ConsumerGroupMetadata(group.group_id, group.epoch + 1, group.metadata_hash)
-    target_records = group.target_records(raised.epoch, by_member, group.target, group.members, broker_ms)
-    return [raised, *target_records]
+    new = group.new_target(by_member, group.target, group.members)
+    return [raised, *group.target_records(new, raised.epoch, broker_ms)]
 
 
 def _topic_id(image: ClusterImage, topic: str, partitions: Collection[int]) -> bytes:

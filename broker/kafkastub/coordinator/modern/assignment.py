@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Set
 from typing import Final, NamedTuple, Protocol
 
+from kafkastub.steps import Pace, no_pause
+
 Assignment = Mapping[bytes, frozenset[int]]
 """Topic id to partitions; none is empty. Never changed once made."""
 NO_ASSIGNMENT: Final[Assignment] = {}
@@ -53,5 +55,8 @@ class Assignor(Protocol):
     def name(self) -> str:
         """As clients and `group.consumer.assignors` name it: `uniform`."""
 
-    def assign(self, spec: GroupSpec, topics: TopicDescriber) -> dict[str, Assignment]:
-        """The new target of each member, by member id; who is not in it is assigned nothing."""
+    def assign(self, spec: GroupSpec, topics: TopicDescriber, pace: Pace = no_pause) -> dict[str, Assignment]:
+        """The new target of each member, by member id; who is not in it is assigned nothing.
+
+        `pace` is called wherever a piece of the work is done.
+        """

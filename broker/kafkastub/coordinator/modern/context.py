@@ -9,16 +9,18 @@ from typing import Any, ClassVar, Final, Generic, NamedTuple, TypeVar
 from kafkastub.coordinator.cluster import ClusterImage, NoTopics
 from kafkastub.coordinator.group import Group
 from kafkastub.coordinator.groups import Groups
-from kafkastub.coordinator.modern.group import ModernGroup
+from kafkastub.coordinator.modern.group import NOTHING_READ, ModernGroup
 from kafkastub.coordinator.modern.records import TargetEpoch
 from kafkastub.coordinator.modern.settings import ModernSettings
 from kafkastub.coordinator.modern.subscribed import SubscribedTopics
 from kafkastub.coordinator.records import Record, Tombstone
-from kafkastub.coordinator.turn import Turn
+from kafkastub.coordinator.turn import Results, Turn
 from kafkawire.errors import ErrorCode, KafkaError
 
 Modern = TypeVar("Modern", bound=ModernGroup[Any, Any, Any])
 Settings = TypeVar("Settings", bound=ModernSettings)
+_MANY: Final = 300
+"""Members and partitions from which a new target may take more than a millisecond."""
 _MOST_MERGED: Final = 1_000
 """Groups with a configuration of their own that is kept as they go by it."""
 
@@ -142,6 +144,7 @@ class ModernContext(Generic[Modern, Settings]):
                 self._has_target(group, record, turn)
             elif type(record) is Tombstone and record.of is group.types.epoch:
                 self._end(group, turn)
+        group.read_ahead = NOTHING_READ
         if group.frees_offsets() and (group.members or not groups.is_spared(group, turn)):
             groups.index.touch(group, turn.broker_ms)
 
@@ -161,6 +164,14 @@ class ModernContext(Generic[Modern, Settings]):
     def may_compute(self, group: Modern, turn: Turn) -> bool:
         """Whether it is time for a new target."""
         return group.may_compute(self.of(group.group_id).assignment_interval_ms, turn.timer_ms)
+
+    def results(self, group: Modern, size: int, turn: Turn) -> Results | None:
+        """Where to get a target from that may take long to compute; None for one that is to be computed at once.
+
+        Args:
+            size: members and partitions, or tasks.
+        """
+        return turn.results if size >= _MANY and self.find(group.group_id) is group else None
 
     def next_epoch(self, group: Modern, raised: bool, names: Collection[str], records: list[Record]) -> int:
         """The group's epoch, raised where it has to be or the topics are others; a record of that is appended.

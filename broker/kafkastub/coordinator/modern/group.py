@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
+from types import MappingProxyType
 from typing import Any, ClassVar, Final, Generic, NamedTuple, TypeVar
 
 from kafkastub.coordinator.group import NOT_DUE, Consideration, GroupDescription, MemberDescription, PartitionCheck
@@ -19,10 +20,12 @@ from kafkastub.coordinator.modern.timers import MemberTimers
 from kafkastub.coordinator.records import Record, Tombstone, TypedRecord
 from kafkastub.coordinator.turn import Turn
 from kafkastub.deadlines import Deadlines
+from kafkastub.steps import Pace, no_pause
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.java_order import TimelineOrder, string_hash, string_timeline_order
 
 FIRST_EPOCH: Final = 1
+NOTHING_READ: Final[Mapping[str, Any]] = MappingProxyType({})
 _SOME: Final = 32
 """Members that are put in order together."""
 
@@ -43,6 +46,20 @@ class Change(NamedTuple):
     end: Callable[[Any, Tombstone], None]
 
 
+class NewTarget(NamedTuple, Generic[Target]):
+    """A target that was computed.
+
+    Attributes:
+        target: by member id; who is missing has nothing.
+        records: those of the members to whom it is new.
+        read: these records, and the target that is read from each, by member id.
+    """
+
+    target: Mapping[str, Target]
+    records: list[Record]
+    read: dict[str, tuple[Record, Target]]
+
+
 class ModernGroup(Generic[Member, Target, Timers]):
     """One group of any such type: a `Group`.
 
@@ -58,6 +75,7 @@ class ModernGroup(Generic[Member, Target, Timers]):
         metadata_stale: the topics may be others than those that the epoch was made for.
         assigned_at: when the target was computed, timer milliseconds; None where nothing keeps from a new one.
         timers: the members' deadlines, by member id.
+        read_ahead: the records of a target that are written next, and what is read from them, by member id.
     """
 
     __slots__ = (
@@ -70,6 +88,7 @@ class ModernGroup(Generic[Member, Target, Timers]):
         "members",
         "metadata_hash",
         "metadata_stale",
+        "read_ahead",
         "target",
         "target_epoch",
         "target_timestamp",
@@ -100,6 +119,7 @@ class ModernGroup(Generic[Member, Target, Timers]):
         self.metadata_stale = True
         self.assigned_at: int | None = None
         self.timers: dict[str, Timers] = {}
+        self.read_ahead: Mapping[str, tuple[Record, Target]] = NOTHING_READ
         self.check_at = NOT_DUE
         self._topics = topics
         self._peak = 0
@@ -127,6 +147,8 @@ class ModernGroup(Generic[Member, Target, Timers]):
 
     def members_now(self) -> Iterator[Member | None]:
         """The same, however the group changes while they are taken; None wherever others may have their turn."""
+        if len(self.members) <= _SOME:
+            return iter(self.in_order())
         return _in_order(dict(self.members), self._peak)
 
     def member(self, member_id: str) -> Member:
@@ -162,29 +184,34 @@ class ModernGroup(Generic[Member, Target, Timers]):
         """
         return self.assigned_at is None or timer_ms >= self.assigned_at + interval_ms
 
-    def target_records(
-        self,
-        epoch: int,
-        target: Mapping[str, Target],
-        before: Mapping[str, Target],
-        order: Iterable[str],
-        timestamp: int,
-    ) -> list[Record]:
-        """The records of what is new in a target, and of its epoch.
+    def new_target(
+        self, target: Mapping[str, Target], before: Mapping[str, Target], order: Iterable[str], pace: Pace = no_pause
+    ) -> NewTarget[Target]:
+        """What is new in a target.
 
         Args:
             before: the target until now; both by member id.
             order: the members, as their records come.
-            timestamp: when it was computed, broker milliseconds.
         """
         group_id, nothing = self.group_id, self.nothing
-        records: list[Record] = []
+        found = NewTarget[Target](target, [], {})
         for member_id in order:
             new, known = target.get(member_id, nothing), before.get(member_id)
             if known is None or new != known:
-                records.append(self.types.target(group_id, member_id, new))
-        records.append(self.types.target_epoch(group_id, epoch, timestamp))
-        return records
+                record = self.types.target(group_id, member_id, new)
+                found.records.append(record)
+                found.read[member_id] = record, self._read_target(record)
+                pace(2)
+        return found
+
+    def target_records(self, new: NewTarget[Target], epoch: int, timestamp: int) -> list[Record]:
+        """The records that write a new target, which are written next, and that of its epoch.
+
+        Args:
+            timestamp: when it was computed, broker milliseconds.
+        """
+        self.read_ahead = new.read
+        return [*new.records, self.types.target_epoch(self.group_id, epoch, timestamp)]
 
     def described(self) -> GroupDescription:
         """What it looks like now, for those who look from inside."""
@@ -354,7 +381,9 @@ class ModernGroup(Generic[Member, Target, Timers]):
         self.target_epoch, self.target_timestamp = -1, 0
 
     def _apply_target(self, record: Any) -> None:
-        self.target[record.member_id] = self._read_target(record)
+        known = self.read_ahead.get(record.member_id)
+        read = self._read_target(record) if known is None or known[0] is not record else known[1]
+        self.target[record.member_id] = read
 
     def _end_target(self, record: Tombstone) -> None:
         self.target.pop(record.name, None)

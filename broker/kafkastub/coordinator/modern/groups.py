@@ -10,7 +10,7 @@ from kafkastub.coordinator.group import Group, with_members
 from kafkastub.coordinator.modern.context import Modern, ModernContext, Settings
 from kafkastub.coordinator.modern.membership import LEAVE_GROUP_MEMBER_EPOCH, LEAVE_GROUP_STATIC_MEMBER_EPOCH
 from kafkastub.coordinator.modern.watching import Sessions
-from kafkastub.coordinator.turn import Turn
+from kafkastub.coordinator.turn import NotYet, Results, Turn
 
 
 class HeartbeatResult(NamedTuple):
@@ -94,6 +94,7 @@ class ModernGroups(Generic[Modern, Settings]):
         broker_ms: int,
         timer_ms: int,
         may_describe: Callable[[str], bool] | None = None,
+        results: Results | None = None,
     ) -> Turn:
         """A heartbeat of a member; the reply is a `HeartbeatResult`.
 
@@ -102,16 +103,24 @@ class ModernGroups(Generic[Modern, Settings]):
         Args:
             client_host: as Kafka shows it, with its slash: `/127.0.0.1`.
             may_describe: whether the client may know of a topic; None where it may of all.
+            results: of computations that take too long for one turn of the loop; None where all is computed at once.
 
-        Raises: KafkaError with Kafka's message.
+        Raises: KafkaError with Kafka's message; NotYet.
         """
         turn = Turn(broker_ms, timer_ms)
+        if request.member_id:  # else each time that it is made it is another member's
+            turn.results = results
         if request.member_epoch in self.leaving_epochs:
             self.sessions.leave(request, turn)
             left = self.heartbeat_response(member_id=request.member_id, member_epoch=request.member_epoch)
             turn.reply = HeartbeatResult(left)
         else:
-            turn.reply = self._heartbeat(request, version, client_id, client_host, may_describe, turn)
+            rebalances = self.context.rebalances
+            try:
+                turn.reply = self._heartbeat(request, version, client_id, client_host, may_describe, turn)
+            except NotYet:
+                self.context.rebalances = rebalances
+                raise
         return turn
 
     def _heartbeat(

@@ -5,7 +5,7 @@ Kafka: GroupMetadataManager.groupsByTopics, topicHashCache; ModernGroup.computeM
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 
 from kafkastub.coordinator.cluster import ClusterImage
 from kafkastub.coordinator.modern.topic_hash import group_hash, topic_hash
@@ -79,15 +79,16 @@ def topic_ids_of(names: Collection[str], image: ClusterImage) -> list[bytes]:
 class Describer:
     """The topics, for an assignor. Kafka: SubscribedTopicDescriberImpl."""
 
-    __slots__ = ("_image",)
+    __slots__ = ("_counts", "_image")
 
-    def __init__(self, image: ClusterImage) -> None:
+    def __init__(self, image: ClusterImage, counts: Mapping[bytes, int]) -> None:
+        """`counts`: how many partitions each topic has; topics may change while an assignor is at work."""
         self._image = image
+        self._counts = counts
 
     def partition_count(self, topic_id: bytes) -> int:
         """-1 where there is no such topic."""
-        name = self._image.topic_name(topic_id)
-        return -1 if name is None else self._image.partition_count(name)
+        return self._counts.get(topic_id, -1)
 
     def racks(self, topic_id: bytes, partition: int) -> frozenset[str]:
         """Empty where that is not known."""

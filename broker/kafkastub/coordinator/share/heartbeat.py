@@ -7,15 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
-from functools import partial
 
 from kafkastub.coordinator.cluster import ClusterImage
-from kafkastub.coordinator.modern.assignment import Assignment
+from kafkastub.coordinator.modern.assignment import Assignment, GroupSpec, TopicDescriber
 from kafkastub.coordinator.modern.groups import HeartbeatResult
 from kafkastub.coordinator.modern.membership import check_epoch, check_room, subscription, updated
 from kafkastub.coordinator.modern.partition_sets import iteration_order, topics_in_order
 from kafkastub.coordinator.modern.records import Partitions
-from kafkastub.coordinator.modern.targets import TopicIds, compute
+from kafkastub.coordinator.modern.targets import TopicIds, new_target
 from kafkastub.coordinator.modern.timers import MemberTimers
 from kafkastub.coordinator.modern.watching import Sessions
 from kafkastub.coordinator.records import Record
@@ -27,6 +26,7 @@ from kafkastub.coordinator.share.records import ShareGroupMetadata
 from kafkastub.coordinator.share.settings import ShareGroupSettings
 from kafkastub.coordinator.share.state_partitions import Initialization
 from kafkastub.coordinator.turn import Turn
+from kafkastub.steps import Pace
 from kafkawire.messages.share_group_heartbeat_request import ShareGroupHeartbeatRequest
 from kafkawire.messages.share_group_heartbeat_response import (
     Assignment as ToldAssignment,
@@ -113,17 +113,21 @@ class Heartbeats(Sessions[ShareGroup, MemberTimers]):
     ) -> tuple[int, Assignment]:
         """The epoch of the target and the member's part of it, computed where the group's epoch asks for it.
 
-        Raises UNKNOWN_SERVER_ERROR where the assignor fails. Kafka: maybeUpdateTargetAssignment.
+        Raises UNKNOWN_SERVER_ERROR where the assignor fails; NotYet. Kafka: maybeUpdateTargetAssignment.
         """
         if group.target_epoch >= epoch or not self.context.may_compute(group, turn):
             return group.target_epoch, group.target_of(updated.member_id)
-        image, metadata = self.context.image, group.partition_metadata
+        metadata, assignor = group.partition_metadata, self.context.assignor
         assignable: Mapping[bytes, Collection[int]] = (
             {} if metadata is None else {topic_id: topic.partitions for topic_id, topic in metadata.initialized.items()}
         )
-        assign = partial(self.context.assignor.assign, assignable=assignable)
-        return epoch, compute(
-            group, epoch, updated, homogeneous, assign, TopicIds(image), image, records, turn.broker_ms
+
+        def assign(spec: GroupSpec, topics: TopicDescriber, pace: Pace) -> Mapping[str, Assignment]:
+            return assignor.assign(spec, topics, assignable, pace)
+
+        topic_ids = TopicIds(self.context.image)
+        return epoch, new_target(
+            self.context, group, epoch, updated, homogeneous, assign, assignable, topic_ids, records, turn
         )
 
     def _reconciled(

@@ -10,22 +10,19 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from kafkastub.coordinator.modern.assignors.errors import AssignorError, not_computed
-from kafkastub.coordinator.modern.group import FIRST_EPOCH
+from kafkastub.coordinator.modern.group import FIRST_EPOCH, NewTarget
 from kafkastub.coordinator.records import Record
 from kafkastub.coordinator.streams.configured import ConfiguredTopology
 from kafkastub.coordinator.streams.context import NUM_STANDBY_REPLICAS, StreamsContext
 from kafkastub.coordinator.streams.group import StreamsGroup
 from kafkastub.coordinator.streams.member import StreamsMember
-from kafkastub.coordinator.streams.records import (
-    Pairs,
-    StreamsGroupTargetAssignmentMember,
-    StreamsGroupTargetAssignmentMetadata,
-)
+from kafkastub.coordinator.streams.records import Pairs, StreamsGroupTargetAssignmentMetadata
 from kafkastub.coordinator.streams.statuses import Status
-from kafkastub.coordinator.streams.targets import Computation, Target
+from kafkastub.coordinator.streams.targets import Computation
 from kafkastub.coordinator.streams.tasks import TasksTuple
 from kafkastub.coordinator.turn import Turn
 from kafkastub.deadlines import Deadline
+from kafkastub.steps import Pace, no_pause
 from kafkawire.errors import KafkaError
 from kafkawire.messages.streams_group_heartbeat_response import Status as ToldStatus
 
@@ -95,7 +92,7 @@ class Assigning:
             updated: the member whose heartbeat it is, as it will be.
             same_target: the target goes on in the new epoch; members only have to go towards it again.
 
-        Raises UNKNOWN_SERVER_ERROR where the assignor fails.
+        Raises UNKNOWN_SERVER_ERROR where the assignor fails; NotYet.
         """
         if self._waits(group.group_id):
             why = "Assignment delayed due to the configured initial rebalance delay."
@@ -113,9 +110,9 @@ class Assigning:
         members = _members(group) | {updated.member_id: updated}
         if replaced is not None:
             del members[replaced]
-        target = self._compute(group, epoch, members, before, configured, configs)
-        records += self._written(group.group_id, epoch, target, turn)
-        return Assigned(epoch, target.tasks, is_new=True)
+        new = self._compute(group, epoch, members, before, configured, configs, turn)
+        records += group.target_records(new, epoch, self._timestamp(turn))
+        return Assigned(epoch, new.target, is_new=True)
 
     def _waits(self, group_id: str) -> bool:
         delay = self.delays.get(group_id)
@@ -129,18 +126,25 @@ class Assigning:
         before: Mapping[str, TasksTuple],
         configured: ConfiguredTopology,
         configs: Pairs,
-    ) -> Target:
+        turn: Turn,
+    ) -> NewTarget[TasksTuple]:
         computation = Computation(
             members,
-            before,
+            before if turn.results is None else dict(before),  # it may change before the new one is computed
             {member_id: said.offsets for member_id, said in group.volatile.task_offsets.items()},
             configured.subtopologies if configured.is_ready else None,
             int(dict(configs).get(NUM_STANDBY_REPLICAS, "0")),
             self.context.assignor,
             self.context.settings.rules.from_current,
         )
+
+        def run(pace: Pace) -> NewTarget[TasksTuple]:
+            found = computation.run(pace)
+            return group.new_target(found.tasks, computation.before, found.changed, pace)
+
+        results = self.context.results(group, computation.size, turn)
         try:
-            return computation.run()
+            return run(no_pause) if results is None else results.of(computation, run)
         except AssignorError as error:
             raise not_computed(epoch, error) from error
 
@@ -155,18 +159,15 @@ class Assigning:
             return
         configs = group.metadata.assignment_configs
         try:
-            target = self._compute(group, epoch, _members(group), group.target, configured, configs)
+            new = self._compute(group, epoch, _members(group), group.target, configured, configs, turn)
         except KafkaError:  # nobody is there to be told: the next heartbeat will be
             return
-        self.context.write(group, self._written(group_id, epoch, target, turn), turn)
+        self.context.write(group, group.target_records(new, epoch, self._timestamp(turn)), turn)
         group.assigned_at = turn.timer_ms
 
-    def _written(self, group_id: str, epoch: int, target: Target, turn: Turn) -> list[Record]:
-        timestamp = turn.broker_ms if self.context.settings.rules.has_interval else 0
-        return [
-            *(StreamsGroupTargetAssignmentMember(group_id, one, target.tasks[one]) for one in target.changed),
-            StreamsGroupTargetAssignmentMetadata(group_id, epoch, timestamp),
-        ]
+    def _timestamp(self, turn: Turn) -> int:
+        """When a target is computed, as its record has it."""
+        return turn.broker_ms if self.context.settings.rules.has_interval else 0
 
 
 def _members(group: StreamsGroup) -> dict[str, StreamsMember]:

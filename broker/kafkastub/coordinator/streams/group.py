@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from kafkastub.coordinator.group import (
     GroupDescription,
@@ -151,7 +151,6 @@ class StreamsGroup(ReconcilingGroup[StreamsMember, TasksTuple, MemberTimers]):
         self.volatile.forget(member_id)
 
     def _read_target(self, record: StreamsGroupTargetAssignmentMember) -> TasksTuple:
-        self.target_version += 1
         return members_of.read_target(record.tasks)
 
     def _read(self, topology: Topology | None) -> None:
@@ -175,6 +174,10 @@ class StreamsGroup(ReconcilingGroup[StreamsMember, TasksTuple, MemberTimers]):
     def _end_topology(self, record: Tombstone) -> None:
         self._read(None)
 
+    def _apply_target(self, record: Any) -> None:
+        self.target_version += 1
+        super()._apply_target(record)
+
     def _end_target(self, record: Tombstone) -> None:
         self.target_version += 1
         super()._end_target(record)
@@ -182,6 +185,6 @@ class StreamsGroup(ReconcilingGroup[StreamsMember, TasksTuple, MemberTimers]):
     changes: ClassVar[Mapping[str, Change]] = {
         **ReconcilingGroup.changes,
         "metadata": Change(_apply_metadata, ReconcilingGroup._end_nothing),
-        "target": Change(ReconcilingGroup._apply_target, _end_target),
+        "target": Change(_apply_target, _end_target),
         "topology": Change(_apply_topology, _end_topology),
     }

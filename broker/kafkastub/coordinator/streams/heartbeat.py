@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
+from typing import Any
 
 from kafkastub.coordinator.modern.groups import HeartbeatResult
 from kafkastub.coordinator.records import Record
@@ -26,7 +27,7 @@ from kafkastub.coordinator.streams.topology import Topology
 from kafkastub.coordinator.streams.unchanged_heartbeat import remember
 from kafkastub.coordinator.streams.validation import check_tasks
 from kafkastub.coordinator.streams.volatile_state import VolatileState
-from kafkastub.coordinator.turn import Turn
+from kafkastub.coordinator.turn import NotYet, Turn
 from kafkawire.errors import ErrorCode, KafkaError
 from kafkawire.messages.streams_group_heartbeat_request import StreamsGroupHeartbeatRequest
 from kafkawire.messages.streams_group_heartbeat_response import Status as ToldStatus
@@ -93,11 +94,12 @@ class Heartbeats:
     def beat(
         self, request: StreamsGroupHeartbeatRequest, version: int, client_id: str, client_host: str, turn: Turn
     ) -> HeartbeatResult:
-        """One heartbeat. Raises what speaks against it; then no record is written.
+        """One heartbeat. Raises what speaks against it; then no record is written. Raises NotYet.
 
         Its follow-up is the `ConfiguredTopology`, whose missing topics are to be made.
         """
         beat = _Heartbeat(request, version, turn)
+        saved = None if turn.results is None else self._saved(request.group_id)
         self._find(beat)
         try:
             self._describe_itself(beat, client_id, client_host)
@@ -110,6 +112,9 @@ class Heartbeats:
             after = self._reconciled(beat, target_epoch, target)
             response = self._answer(beat, after)
             self._write(beat, after)
+        except NotYet:
+            self._put_back(request.group_id, saved)
+            raise
         except KafkaError:
             if request.member_id not in beat.group.members:  # nobody would ever ask to forget it
                 beat.group.volatile.forget(request.member_id)
@@ -117,6 +122,21 @@ class Heartbeats:
         if not beat.records:
             remember(self.context, beat.group, after, response, version)
         return HeartbeatResult(response, beat.configured)
+
+    def _saved(self, group_id: str) -> Any:
+        """What a heartbeat may change of the volatile state before its target is there."""
+        group = self.context.find(group_id)
+        publishes = self.context.groups.unpublished.get(group_id)
+        return None if group is None else (group.volatile.saved(), publishes)
+
+    def _put_back(self, group_id: str, saved: Any) -> None:
+        group = self.context.find(group_id)
+        if group is None or saved is None:
+            return
+        state, publishes = saved
+        group.volatile.put_back(state)
+        if publishes is None:
+            self.context.groups.unpublished.pop(group_id, None)
 
     # -- who it is -----------------------------------------------------------------------------------------------
 

@@ -14,6 +14,7 @@ from kafkastub.coordinator.modern.assignors.sticky_tasks import (
 )
 from kafkastub.coordinator.streams.member import StreamsMember
 from kafkastub.coordinator.streams.tasks import EMPTY, EpochsOfTasks, TasksTuple
+from kafkastub.steps import Pace, no_pause
 from kafkawire.java_order import string_map_order
 
 
@@ -59,14 +60,22 @@ class Computation:
     assignor: StickyTaskAssignor
     from_current: bool = True
 
-    def run(self) -> Target:
+    @property
+    def size(self) -> int:
+        """Members and tasks."""
+        tasks = 0 if self.subtopologies is None else sum(one.number_of_tasks for one in self.subtopologies.values())
+        return len(self.members) + tasks * (1 + self.num_standby_replicas)
+
+    def run(self, pace: Pace = no_pause) -> Target:
         """The new target. Raises AssignorError."""
         order = string_map_order(self.members)
-        found = {} if self.subtopologies is None else self._assigned(order, self.subtopologies)
+        found = {} if self.subtopologies is None else self._assigned(order, self.subtopologies, pace)
         tasks = {i: TasksTuple(found[i].active, found[i].standby) if i in found else EMPTY for i in order}
         return Target(tasks, [i for i in order if i not in self.before or tasks[i] != self.before[i]])
 
-    def _assigned(self, order: list[str], subtopologies: Mapping[str, Subtopology]) -> Mapping[str, TaskAssignment]:
+    def _assigned(
+        self, order: list[str], subtopologies: Mapping[str, Subtopology], pace: Pace
+    ) -> Mapping[str, TaskAssignment]:
         members: dict[str, MemberTasks] = {}
         for member_id in order:
             member = self.members[member_id]
@@ -78,4 +87,4 @@ class Computation:
             subtopology_id: SubtopologyTasks(one.number_of_tasks, len(one.state_changelog_topics) > 0)
             for subtopology_id, one in subtopologies.items()
         }
-        return self.assignor.assign(members, described, self.num_standby_replicas)
+        return self.assignor.assign(members, described, self.num_standby_replicas, pace)

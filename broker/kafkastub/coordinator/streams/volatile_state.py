@@ -7,7 +7,7 @@ after the first heartbeat of a group, too.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from kafkastub.coordinator.streams.configured import ConfiguredTopology
 from kafkastub.coordinator.streams.member import StreamsMember
@@ -103,6 +103,16 @@ class VolatileState:
         self.last_answers.pop(member_id, None)
         self.task_offsets.pop(member_id, None)
         self.endpoints.pop(member_id, None)
+
+    def saved(self) -> tuple[Any, ...]:
+        """For `put_back`."""
+        found = (getattr(self, name) for name in self.__slots__)
+        return tuple(dict(one) if isinstance(one, dict) else one for one in found)
+
+    def put_back(self, saved: tuple[Any, ...]) -> None:
+        """All is again as it was saved."""
+        for name, one in zip(self.__slots__, saved, strict=True):
+            setattr(self, name, one)
 
     # -- the target on the way ----------------------------------------------------------------------------------
 

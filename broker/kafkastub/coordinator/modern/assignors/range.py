@@ -12,6 +12,7 @@ from typing import Final
 from kafkastub.coordinator.modern.assignment import Assignment, GroupSpec, MemberSubscription, TopicDescriber
 from kafkastub.coordinator.modern.assignors.errors import AssignorError
 from kafkastub.coordinator.modern.partition_sets import PartitionSet
+from kafkastub.steps import Pace, no_pause
 from kafkawire.java_order import hash_map_order, string_order, uuid_hash
 
 
@@ -20,7 +21,7 @@ class RangeAssignor:
 
     name: Final = "range"
 
-    def assign(self, spec: GroupSpec, topics: TopicDescriber) -> dict[str, Assignment]:
+    def assign(self, spec: GroupSpec, topics: TopicDescriber, pace: Pace = no_pause) -> dict[str, Assignment]:
         """The new target of each member. What a member had makes no difference.
 
         Raises: AssignorError for a topic that does not exist.
@@ -32,16 +33,22 @@ class RangeAssignor:
             subscription = members[0][1].topic_ids
             parts = {topic: _Parts(topic, topics, len(members)) for topic in subscription}
             in_order = _in_map_order(subscription, len(parts), parts)
-            return {member: _next(in_order, parts) for member, _ in members}
+            same: dict[str, Assignment] = {}
+            for member_id, _ in members:
+                same[member_id] = _next(in_order, parts)
+                pace(1 + len(in_order) // 4)
+            return same
         subscribers: dict[bytes, int] = {}
         for _, member in members:
             for topic in member.topic_ids:
                 subscribers[topic] = subscribers.get(topic, 0) + 1
+            pace(1)
         parts = {topic: _Parts(topic, topics, count) for topic, count in subscribers.items()}
         target = {}
         for member_id, member in members:
             in_order = _in_map_order(member.topic_ids, len(member.topic_ids), parts)
             target[member_id] = _next(in_order, parts)
+            pace(1 + len(in_order) // 4)
         return target
 
 

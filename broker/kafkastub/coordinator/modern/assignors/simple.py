@@ -13,6 +13,7 @@ from typing import Final
 from kafkastub.coordinator.modern.assignment import Assignment, GroupSpec, TopicDescriber
 from kafkastub.coordinator.modern.assignors.simple_heterogeneous import assign_heterogeneous
 from kafkastub.coordinator.modern.assignors.simple_homogeneous import assign_homogeneous
+from kafkastub.steps import Pace, no_pause
 
 Assignable = Mapping[bytes, Collection[int]]
 """The partitions that may be assigned, by topic id."""
@@ -23,7 +24,9 @@ class SimpleAssignor:
 
     name: Final = "simple"
 
-    def assign(self, spec: GroupSpec, topics: TopicDescriber, assignable: Assignable) -> dict[str, Assignment]:
+    def assign(
+        self, spec: GroupSpec, topics: TopicDescriber, assignable: Assignable, pace: Pace = no_pause
+    ) -> dict[str, Assignment]:
         """The new target of each member; who is missing has none. Partitions may be empty.
 
         Raises: AssignorError for a topic that does not exist.
@@ -31,5 +34,5 @@ class SimpleAssignor:
         if not spec.members:
             return {}
         if spec.homogeneous:
-            return assign_homogeneous(spec, topics, assignable)
-        return assign_heterogeneous(spec, topics, assignable)
+            return assign_homogeneous(spec, topics, assignable, pace)
+        return assign_heterogeneous(spec, topics, assignable, pace)

@@ -18,38 +18,47 @@ from kafkastub.coordinator.modern.assignors.simple_parts import (
     sized,
     targets_of,
 )
+from kafkastub.coordinator.modern.assignors.targets import results
 from kafkastub.coordinator.modern.partition_sets import iteration_order, java_order
+from kafkastub.steps import Pace
 from kafkawire.java_order import hash_map_order, uuid_hash
 
 
 def assign_heterogeneous(
-    spec: GroupSpec, topics: TopicDescriber, assignable: Mapping[bytes, Collection[int]]
+    spec: GroupSpec, topics: TopicDescriber, assignable: Mapping[bytes, Collection[int]], pace: Pace
 ) -> dict[str, Assignment]:
     """The new target of each member. Raises: AssignorError for a topic that does not exist."""
     subscribers: dict[bytes, list[int]] = {}
     for index, member in enumerate(spec.members.values()):
         for topic in member.topic_ids:
             subscribers.setdefault(topic, []).append(index)
+        pace(1)
     in_order = hash_map_order((uuid_hash(topic), topic) for topic in subscribers)
     wanted = {topic: targets_of(topic, topics, assignable) for topic in in_order}
     if not wanted:
         return {}
     targets = [SharedTarget(member.assigned) for member in spec.members.values()]
     for topic in in_order:
-        of_topic = _Topic(topic, targets, wanted[topic], subscribers[topic])
+        of_topic = _Topic(topic, targets, wanted[topic], subscribers[topic], pace)
         of_topic.keep()
         of_topic.revoke_overfilled()
         of_topic.revoke_overshared()
         of_topic.assign_remaining(wanted[topic])
-    return {member_id: target.result() for member_id, target in zip(spec.members, targets, strict=True)}
+    return results(dict(zip(spec.members, targets, strict=True)), pace)
 
 
 class _Topic:
     """One topic; members by their index, in the order of the group."""
 
     def __init__(
-        self, topic_id: bytes, targets: Sequence[SharedTarget], wanted: Sequence[int], subscribers: Sequence[int]
+        self,
+        topic_id: bytes,
+        targets: Sequence[SharedTarget],
+        wanted: Sequence[int],
+        subscribers: Sequence[int],
+        pace: Pace,
     ) -> None:
+        self._pace = pace
         self._topic_id = topic_id
         self._targets = targets
         self._subscribers = subscribers
@@ -66,6 +75,7 @@ class _Topic:
             for partition in () if had is None else iteration_order(had):
                 self._by_partition.get(partition, Members).add(index)
                 self._by_member.setdefault(index, {})[partition] = None
+            self._pace(1)
 
     def revoke_overfilled(self) -> None:
         """Who has too much gives up the first that it has."""
@@ -75,6 +85,7 @@ class _Topic:
                 self._targets[index].remove(self._topic_id, [partition])
                 self._by_partition.entries[partition].remove(index)
                 del kept[partition]
+            self._pace(1)
 
     def revoke_overshared(self) -> None:
         """What too many have the first of them give up."""
@@ -84,6 +95,7 @@ class _Topic:
                 self._targets[index].remove(self._topic_id, [partition])
                 members.remove(index)
                 self._by_member[index].pop(partition, None)
+            self._pace(1)
 
     def assign_remaining(self, wanted: Sequence[int]) -> None:
         """Who has too little gets what too few have, one member after the other."""
@@ -96,7 +108,9 @@ class _Topic:
         for partition in self._by_partition.in_order():
             has = self._by_partition.entries[partition].present
             left = self._sharing - len(has)
+            self._pace(1)
             while left > 0:
+                self._pace(1)
                 index = unfilled.next()
                 if index is None:
                     break

@@ -14,7 +14,9 @@ from kafkastub.coordinator.modern.assignors.simple_parts import (
     sized,
     targets_of,
 )
+from kafkastub.coordinator.modern.assignors.targets import results
 from kafkastub.coordinator.modern.partition_sets import iteration_order, java_order
+from kafkastub.steps import Pace
 from kafkawire.java_order import hash_map_order, spread, uuid_hash
 
 TopicPartition = tuple[bytes, int]
@@ -23,19 +25,20 @@ _FEW: Final = 12
 
 
 def assign_homogeneous(
-    spec: GroupSpec, topics: TopicDescriber, assignable: Mapping[bytes, Collection[int]]
+    spec: GroupSpec, topics: TopicDescriber, assignable: Mapping[bytes, Collection[int]], pace: Pace
 ) -> dict[str, Assignment]:
     """The new target of each member. Raises: AssignorError for a topic that does not exist."""
     topic_ids = next(iter(spec.members.values())).topic_ids
     wanted = [(topic, one) for topic in topic_ids for one in targets_of(topic, topics, assignable)]
     if not topic_ids:
         return {}
-    group = _Group(spec, wanted)
+    pace(1 + len(wanted) // 20)
+    group = _Group(spec, wanted, pace)
     group.keep(topic_ids)
     group.revoke_overfilled()
     group.revoke_overshared()
     group.assign_remaining(wanted)
-    return {member_id: target.result() for member_id, target in zip(spec.members, group.targets, strict=True)}
+    return results(dict(zip(spec.members, group.targets, strict=True)), pace)
 
 
 class _Group:
@@ -47,7 +50,8 @@ class _Group:
         by_member: the partitions that each has.
     """
 
-    def __init__(self, spec: GroupSpec, wanted: Collection[TopicPartition]) -> None:
+    def __init__(self, spec: GroupSpec, wanted: Collection[TopicPartition], pace: Pace) -> None:
+        self._pace = pace
         size = len(spec.members)
         self.targets = [SharedTarget(member.assigned) for member in spec.members.values()]
         self.by_partition: dict[TopicPartition, list[int]] = {}
@@ -84,6 +88,7 @@ class _Group:
                 self._unfilled.add(index)
             elif len(kept) > desired:
                 self._overfilled.append(index)
+            self._pace(1 + len(kept) // 4)
 
     def revoke_overfilled(self) -> None:
         """Who has too much gives up the first that it has."""
@@ -91,10 +96,12 @@ class _Group:
             kept = self.by_member[index]
             for topic_partition in self._in_order(kept)[: len(kept) - self._desired[index]]:
                 self._take(index, topic_partition)
+            self._pace(1 + len(kept) // 4)
 
     def revoke_overshared(self) -> None:
         """What too many have the first of them give up."""
         for topic_partition, members in self.by_partition.items():
+            self._pace(1)
             more = len(members) - self._sharing
             if more <= 0:
                 continue
@@ -128,7 +135,9 @@ class _Group:
             topic, partition = topic_partition
             has = self.by_partition[topic_partition]
             left = self._sharing - len(has)
+            self._pace(1)
             while left > 0:
+                self._pace(1)
                 index = unfilled.next()
                 if index is None:
                     break

@@ -15,6 +15,7 @@ from kafkastub.coordinator.modern.assignors.compacted import Compaction
 from kafkastub.coordinator.modern.assignors.errors import AssignorError
 from kafkastub.coordinator.modern.assignors.processes import Process, Queue, Quota
 from kafkastub.coordinator.modern.computed_order import computed_order
+from kafkastub.steps import Pace, no_pause
 from kafkawire.java_order import string_hash, string_map_order, string_order
 
 _Before = tuple[Process, str]
@@ -76,16 +77,18 @@ class StickyTaskAssignor:
         members: Mapping[str, MemberTasks],
         subtopologies: Mapping[str, SubtopologyTasks],
         num_standby_replicas: int,
+        pace: Pace = no_pause,
     ) -> dict[str, TaskAssignment]:
         """The target of each member, by member id.
 
         Args:
             members: by member id, in the order in which Kafka's map iterates.
             num_standby_replicas: so many standby tasks there are to be of each stateful task.
+            pace: is called wherever a piece of the work is done.
 
         Raises AssignorError where there are tasks and no member.
         """
-        state = _State(members, subtopologies, num_standby_replicas, self._looks_on, self._computes)
+        state = _State(members, subtopologies, num_standby_replicas, self._looks_on, self._computes, pace)
         state.assign_active()
         if num_standby_replicas > 0:
             state.assign_standby(num_standby_replicas)
@@ -102,7 +105,9 @@ class _State:
         standbys: int,
         looks_on: bool,
         computes: bool,
+        pace: Pace,
     ) -> None:
+        self._pace = pace
         self._looks_on = looks_on
         self._computes = computes
         self._ids = sorted(subtopologies, key=string_order)
@@ -138,7 +143,12 @@ class _State:
         for task in self._by_partition(range(len(self._ids))):
             if not self._give_active(self._had_active.get(task), task):
                 left.append(task)
-        rest = [task for task in left if not self._give_active(self._least_loaded(task), task)]
+            self._pace(1)
+        rest: list[int] = []
+        for task in left:
+            if not self._give_active(self._least_loaded(task), task):
+                rest.append(task)
+            self._pace(1)
         if rest and not self._processes:
             raise AssignorError(f"No process available to assign active task {self._name(min(rest))}.")
         queue = Queue(self._processes.values())
@@ -146,6 +156,7 @@ class _State:
             count = queue.give_active(task)
             self._active_quota.given(count)
             self._quota.given(count)
+            self._pace(1)
 
     def assign_standby(self, replicas: int) -> None:
         """Stateful tasks to other processes than the one that has the active task. Kafka: assignStandby."""
@@ -157,6 +168,7 @@ class _State:
                 given += 1
             if given < replicas:
                 left.append((task, replicas - given))
+            self._pace(1)
         left.sort(reverse=True)
         queue = Queue(self._processes.values())
         for task, missing in left:
@@ -165,6 +177,7 @@ class _State:
                 if count is None:  # there are not enough processes; Kafka warns in its log
                     break
                 self._quota.given(count)
+                self._pace(1)
 
     def result(self) -> dict[str, TaskAssignment]:
         """What everybody is to have. Kafka: buildGroupAssignment."""
@@ -176,6 +189,7 @@ class _State:
             result[member_id] = TaskAssignment(
                 compaction.of(process.active.get(member_id, ())), compaction.of(process.standby.get(member_id, ()))
             )
+            self._pace(2)
         return result
 
     def _look_back(self) -> None:
@@ -183,6 +197,7 @@ class _State:
         ranked: dict[int, list[tuple[bool, int, _Before]]] = {}
         for member_id, member in self._members.items():
             before = self._processes[member.process_id], member_id
+            self._pace(1)
             for task, _, _ in self._tasks_of(member.active):
                 self._had_active[task] = before
             for task, i, partition in self._tasks_of(member.standby):
@@ -191,6 +206,7 @@ class _State:
             for task, i, partition in self._tasks_of(member.offsets):
                 if partition not in member.standby.get(i, ()):
                     ranked.setdefault(task, []).append((True, -member.offsets[i][partition], before))
+                self._pace(1)
         for task, candidates in ranked.items():
             candidates.sort(key=lambda candidate: candidate[:2])
             self._had_state[task] = [before for _, _, before in candidates]

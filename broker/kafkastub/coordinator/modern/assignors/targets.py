@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from kafkastub.coordinator.modern.assignment import Assignment
 from kafkastub.coordinator.modern.partition_sets import Growing, copy_of, power_of_two, written_and_read
+from kafkastub.steps import Pace
 from kafkawire.java_order import hash_map_order, spread, uuid_hash
 
 
@@ -97,3 +98,12 @@ class Target:
         if partitions is not None and not isinstance(partitions, Growing):
             partitions = new[topic_id] = copy_of(partitions)
         return partitions
+
+
+def results(targets: Mapping[str, Target], pace: Pace) -> dict[str, Assignment]:
+    """What each of these members has now."""
+    found: dict[str, Assignment] = {}
+    for member_id, target in targets.items():
+        found[member_id] = target.result()
+        pace(1)
+    return found

@@ -12,23 +12,24 @@ from collections.abc import Iterable, Set
 from kafkastub.coordinator.modern.assignment import Assignment, GroupSpec, TopicDescriber
 from kafkastub.coordinator.modern.assignors.balancer import Balancer
 from kafkastub.coordinator.modern.assignors.errors import AssignorError
-from kafkastub.coordinator.modern.assignors.targets import Target
+from kafkastub.coordinator.modern.assignors.targets import Target, results
+from kafkastub.steps import Pace
 from kafkawire.java_order import uuid_order
 
 _MOST_ROUNDS = 16
 
 
-def assign_heterogeneous(spec: GroupSpec, topics: TopicDescriber) -> dict[str, Assignment]:
+def assign_heterogeneous(spec: GroupSpec, topics: TopicDescriber, pace: Pace) -> dict[str, Assignment]:
     """The new target of each member.
 
     Raises: AssignorError for a topic that does not exist.
     """
-    group = _Group(spec, topics)
+    group = _Group(spec, topics, pace)
     if not group.counts:
         return {}
     group.assign_free()
     group.balance()
-    return {member_id: target.result() for member_id, target in zip(spec.members, group.targets, strict=True)}
+    return results(dict(zip(spec.members, group.targets, strict=True)), pace)
 
 
 class _Group:
@@ -39,7 +40,8 @@ class _Group:
         targets: of each member.
     """
 
-    def __init__(self, spec: GroupSpec, topics: TopicDescriber) -> None:
+    def __init__(self, spec: GroupSpec, topics: TopicDescriber, pace: Pace) -> None:
+        self._pace = pace
         self.counts: dict[bytes, int] = {}
         self._subscribers: dict[bytes, list[int]] = {}
         for index, member in enumerate(spec.members.values()):
@@ -50,11 +52,13 @@ class _Group:
                         raise AssignorError("Members are subscribed to a topic which doesn't exist.")
                     self._subscribers[topic] = []
                 self._subscribers[topic].append(index)
+            pace(1)
         self.targets = [Target(member.assigned) for member in spec.members.values()]
         self._sizes = [0] * len(self.targets)
         self._owners: dict[bytes, dict[int, int]] = {topic: {} for topic in self.counts}
         for index, member in enumerate(spec.members.values()):
             self._keep(index, member.topic_ids)
+            pace(1)
 
     def _keep(self, index: int, topic_ids: Set[bytes]) -> None:
         """A member keeps what it has of the topics to which it subscribes."""
@@ -77,6 +81,7 @@ class _Group:
             least_loaded = Balancer(self._subscribers[topic], self._sizes).least_loaded()
             for partition, index in zip(free[topic], least_loaded, strict=False):
                 self._assign(topic, partition, index)
+                self._pace(1)
 
     def balance(self) -> None:
         """Let members with many partitions give to those with few."""
@@ -92,11 +97,13 @@ class _Group:
     def _balance_topic(self, topic: bytes) -> bool:
         """Whether a partition moved."""
         balancer = Balancer(self._subscribers[topic], self._sizes)
+        self._pace(1 + len(self._subscribers[topic]) // 20)
         if balancer.imbalance <= 1:
             return False
         has: dict[int, list[int]] = {}
         for partition, owner in sorted(self._owners[topic].items()):
             has.setdefault(owner, []).append(partition)
+        self._pace(1 + len(self._owners[topic]) // 20)
         least_loaded = balancer.least_loaded()
         moved = False
         for giver in balancer.most_loaded(has):
@@ -105,6 +112,7 @@ class _Group:
                 break
             self._assign(topic, has[giver].pop(), taker)
             moved = True
+            self._pace(1)
         return moved
 
     def _assign(self, topic: bytes, partition: int, index: int) -> None:

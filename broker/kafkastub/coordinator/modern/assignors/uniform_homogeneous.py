@@ -10,12 +10,13 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from kafkastub.coordinator.modern.assignment import Assignment, GroupSpec, MemberSubscription, TopicDescriber
 from kafkastub.coordinator.modern.assignors.errors import AssignorError
-from kafkastub.coordinator.modern.assignors.targets import Target
+from kafkastub.coordinator.modern.assignors.targets import Target, results
 from kafkastub.coordinator.modern.partition_sets import iteration_order, java_order, table_for
+from kafkastub.steps import Pace
 from kafkawire.java_order import copied, hash_map_order, uuid_hash
 
 
-def assign_homogeneous(spec: GroupSpec, topics: TopicDescriber) -> dict[str, Assignment]:
+def assign_homogeneous(spec: GroupSpec, topics: TopicDescriber, pace: Pace) -> dict[str, Assignment]:
     """The new target of each member.
 
     Raises: AssignorError for a topic that does not exist, or an old target in which members share a partition.
@@ -27,7 +28,7 @@ def assign_homogeneous(spec: GroupSpec, topics: TopicDescriber) -> dict[str, Ass
     counts = {topic: topics.partition_count(topic) for topic in topic_ids}
     if min(counts.values()) < 0:
         raise AssignorError("Members are subscribed to a topic which doesn't exist in the topic metadata.")
-    free = _Free(counts, spec.members.values())
+    free = _Free(counts, spec.members.values(), pace)
     targets = {}
     unfilled = []
     quota, larger = divmod(sum(counts.values()), len(spec.members))
@@ -44,11 +45,13 @@ def assign_homogeneous(spec: GroupSpec, topics: TopicDescriber) -> dict[str, Ass
         left -= 1
         if room:
             unfilled.append((target, room))
+        pace(1)
     for target, room in unfilled:
         free.fill(target, room)
+        pace(1)
     if free.left:
         raise AssignorError("Partitions were left unassigned")
-    return {member_id: target.result() for member_id, target in targets.items()}
+    return results(targets, pace)
 
 
 def _keep(target: Target, counts: Mapping[bytes, int], quota: int, free: _Free) -> int:
@@ -78,18 +81,20 @@ class _Free:
         left: so many partitions.
     """
 
-    def __init__(self, counts: Mapping[bytes, int], members: Iterable[MemberSubscription]) -> None:
+    def __init__(self, counts: Mapping[bytes, int], members: Iterable[MemberSubscription], pace: Pace) -> None:
         taken: dict[bytes, set[int]] = {topic: set() for topic in counts}
         for member in members:
             for topic, partitions in member.assigned.items():
                 if topic in taken:
                     taken[topic].update(partitions)
+            pace(1)
         self.left = 0
         self._runs: list[tuple[bytes, Sequence[int]]] = []
         self._run = self._at = 0
         for topic, count in counts.items():
             of_topic = taken[topic]
             self.add(topic, [p for p in range(count) if p not in of_topic] if of_topic else range(count))
+            pace(1 + len(of_topic) // 100)
 
     def add(self, topic_id: bytes, partitions: Sequence[int]) -> None:
         """These as well, after all others."""
