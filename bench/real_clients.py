@@ -7,6 +7,7 @@ import os
 import select
 import subprocess
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from time import monotonic
 from types import TracebackType
@@ -131,8 +132,8 @@ def _with_tools(tools: _PerfTools, load: Load, what: str, servers: str, topic: s
     """By what the tool says where it is one, otherwise from the start of the first to the end of the last one."""
     if what == SHARE:
         command = [SHARE_CONSUMER, *_common(load, servers, topic, load.records), *_reading(group)]
-        told = _columns(tools.run([[*command, "--threads", str(load.clients)]]), load.records)
-        return Took(load.records, float(told["fetch.time.ms"]) / 1000)
+        command += ["--threads", str(load.clients), "--show-detailed-stats", "--reporting-interval", "20"]
+        return share_consumers(tools.run([command])["runs"][0]["said"], load.records)
     if what == PRODUCE:
         each = load.records // load.clients
         command = [PRODUCER, *_common(load, servers, topic, each), *_sending(load, topic)]
@@ -168,6 +169,24 @@ def _isolation(load: Load) -> list[str]:
     return [] if load.transaction_ms is None else ["--command-property", "isolation.level=read_committed"]
 
 
+def share_consumers(said: str, records: int) -> Took:
+    """From the first records of any share consumer on: before them it waits for heartbeats, which are no throughput.
+
+    Raises BadAnswer where they have read less.
+    """
+    lines = [line.split(", ") for line in said.splitlines() if ", " in line]
+    begun = [(_moment(line[1]), int(line[5])) for line in lines if "for share consumer" in line[-1] and int(line[5])]
+    whole = [line for line in lines if "for share consumer" not in line[-1]]
+    if not begun or not whole or not whole[-1][5].isdigit() or int(whole[-1][5]) < records:
+        raise BadAnswer(f"a perf tool did not read {records} records; it said: {_last(said)}")
+    first, before = min(begun)
+    return Took(int(whole[-1][5]) - before, (_moment(whole[-1][1]) - first).total_seconds())
+
+
+def _moment(said: str) -> datetime:
+    return datetime.strptime(said, "%Y-%m-%d %H:%M:%S:%f")
+
+
 def _columns(answer: Any, records: int) -> dict[str, str]:
     """The last line of a consumer's table. Raises BadAnswer where it has read less."""
     said = answer["runs"][0]["said"]
@@ -199,4 +218,6 @@ def _said(command: list[str]) -> Took:
 
 
 def _last(said: str) -> str:
-    return " ".join(said.split())[-300:]
+    """Of a Java program with an exception its first line, which names it; otherwise the end."""
+    named = next((line for line in said.splitlines() if "Exception" in line), said)
+    return " ".join(named.split())[-300:]

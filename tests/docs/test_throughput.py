@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 from bench.contestants import Contestant, stub
-from bench.frames import Client
+from bench.frames import BadAnswer, Client
 from bench.performance_page import PAGE
-from bench.real_clients import Clients
+from bench.real_clients import Clients, Took, share_consumers
 from bench.throughput import measure
 from bench.throughput_report import HEADING, MIB, Found, Sample, Series, markdown, section, table
 from bench.throughput_rows import CONSUME, LIBRDKAFKA, LOADS, PRODUCE, SHARE, Load
@@ -113,3 +113,15 @@ def test_a_client_that_fails_is_told_and_the_others_go_on(server: Contestant) ->
     assert "none such" in failure
     assert found["odd, consume"][server.name] == Series(failure="there was nothing to read")
     assert len(found["good, consume"][server.name].samples) == 2
+
+
+def test_a_share_consumer_is_measured_from_its_first_records_on() -> None:
+    day = "2026-11-30 18:33:0"
+    said = f"""{day}0:000, {day}5:000, 0.0010, 0.0002, 0.2, 10, 5000 for share consumer 2
+{day}0:000, {day}4:500, 0.0000, 0.0000, 0.0, 0, 4500 for share consumer 1
+{day}5:000, {day}5:500, 0.0010, 0.0002, 0.2, 60, 500 for share consumer 1
+{day}0:000, {day}6:000, 0.1000, 0.0167, 16.7, 110, 6000
+"""
+    assert share_consumers(said, 110) == Took(100, 1.0)
+    with pytest.raises(BadAnswer, match="did not read 111 records"):
+        share_consumers(said, 111)
