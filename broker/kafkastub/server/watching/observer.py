@@ -123,6 +123,8 @@ class Observer(Switches):
             route.memory = cast("Memory", path) if fast.learns else None
             if path is not None and metrics is not None:
                 path = metrics.counted_fast_path(route, path)
+                if route.memory is not None:
+                    route.memory = metrics.counted_memory(route, route.memory)
             route.fast_path, route.bypassed = path, route.handler
 
     # --- what connections tell: a `server.watcher.Watcher`
