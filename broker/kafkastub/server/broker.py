@@ -14,6 +14,7 @@ from kafkastub.config.connection_limits import letting_nobody_in
 from kafkastub.metadata import Node
 from kafkastub.server import collector
 from kafkastub.server.clock import Clock
+from kafkastub.server.in_turns import in_turns
 from kafkastub.server.loading import LoadedLater, load_all
 from kafkastub.server.nodes import Nodes
 from kafkastub.server.server import Server
@@ -31,8 +32,11 @@ if TYPE_CHECKING:
     from kafkastub.server.watching.chaos import Chaos, Mover
     from kafkastub.server.watching.observer import Observer
     from kafkastub.state.snapshots.saved import SavedState
+    from kafkastub.state.snapshots.taking import CopiedPartitions
 
 
+_COPIED_AT_ONCE: Final = 4_000
+"""Partitions: two milliseconds."""
 _MOST_MISSING: Final = 20
 """What a snapshot lacks, in so many lines."""
 
@@ -211,13 +215,27 @@ class Broker:
         await self._server.renew(fresh.state, fresh.clock)
         return fresh
 
-    def snapshot(self) -> SavedState:
-        """Everything that clients can see, as it is now. Raises SnapshotError."""
+    def snapshot(self, ahead: CopiedPartitions | None = None) -> SavedState:
+        """Everything that clients can see, as it is now. Raises SnapshotError.
+
+        Args:
+            ahead: the result of `copied_ahead`.
+        """
         from kafkastub.state.snapshots.taking import take
 
         load(self.state, self.clock.both)
         self.state.groups.finish(*self.clock.both())
-        return take(self.state, self.clock)
+        return take(self.state, self.clock, ahead)
+
+    async def copied_ahead(self) -> CopiedPartitions | None:
+        """Copy what takes the longest for a snapshot that is taken next, while others are served."""
+        from kafkastub.state.snapshots.taking import copied
+
+        collector.rest()  # the copies are hundreds of thousands of objects, and none of them is garbage
+        try:
+            return await in_turns(copied(self.state), _COPIED_AT_ONCE)
+        finally:
+            collector.resume()
 
     async def restore(self, saved: SavedState) -> None:
         """Be what was saved, of this broker or another one, at these addresses; whoever is connected is not any more.

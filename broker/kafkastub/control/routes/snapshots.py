@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import io
+from functools import partial
 from itertools import count
 from typing import Annotated, Final
 
@@ -84,7 +85,8 @@ def _add_all(router: Endpoints, hosted: Hosted, threads: OneAtATime) -> None:
         wanted = None if body is None else body.id
         _free(hosted, wanted)
         try:
-            saved = hosted.call(hosted.running().snapshot)
+            ahead = await hosted.running().copied_ahead()
+            saved = hosted.call(partial(hosted.running().snapshot, ahead))
         except SnapshotError as error:
             raise Problem(409, str(error)) from None
         return _info(await _Kept(hosted).keep(threads, wanted, saved), saved)

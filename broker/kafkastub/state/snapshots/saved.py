@@ -87,9 +87,11 @@ class SavedState(NamedTuple):
     missing: Sequence[tuple[str, str]] = ()
 
 
-def copy_of(topic: Topic) -> Topic:
-    """Another one that is the same."""
-    return Topic(topic.name, topic.topic_id, copies(topic.partitions), topic.internal, topic.configs.copy())
+def copy_of(topic: Topic, partitions: list[PartitionState] | None = None) -> Topic:
+    """Another one that is the same. `partitions`: copies of its partitions, where there are such already."""
+    if partitions is None:
+        partitions = copies(topic.partitions)
+    return Topic(topic.name, topic.topic_id, partitions, topic.internal, topic.configs.copy())
 
 
 def copies(partitions: Iterable[PartitionState]) -> list[PartitionState]:
