@@ -27,7 +27,7 @@ from kafkawire.header import is_flexible, request_header, response_header_size
 from kafkawire.messages import RESPONSES
 from kafkawire.schema import Message
 from tests.handlers.share_desk import ShareDesk
-from tests.server.careful import CarefulDispatcher
+from tests.server.careful import CarefulDispatcher, append_with_care
 
 ADMIN: Final = "User:admin"
 USERS: Final = ("User:a", "User:b")
@@ -76,6 +76,8 @@ class Broker:
     def __init__(self, careful: bool, config: dict[str, object]) -> None:
         self.desk = ShareDesk({**CONFIG, **config}, partitions=2)
         self.state = self.desk.state
+        if careful:
+            append_with_care(self.state)
         self.desk.topic("other")
         self.desk.know("g", self.state.cluster.topics["other"])
         self.counting = CountingDispatcher(self.state)

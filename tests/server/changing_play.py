@@ -82,7 +82,9 @@ CONFIGS: Final[dict[tuple[ConfigType, str], dict[str, tuple[str, ...]]]] = {
         "message.timestamp.type": ("LogAppendTime", "CreateTime"),
         "message.timestamp.after.max.ms": ("1", "3600000"),
         "cleanup.policy": ("compact", "delete", "compact,delete"),
-        "compression.type": ("gzip", "producer", "uncompressed"),
+        "compression.type": ("gzip", "zstd", "uncompressed", "producer"),
+        "message.timestamp.before.max.ms": ("1", "9223372036854775807"),
+        "max.decompressed.message.bytes": ("20", "2147483639"),
         "min.insync.replicas": ("1", "2"),
     },
     (ConfigType.GROUP, "g"): {
@@ -224,7 +226,7 @@ class Play:
     def produce(self) -> None:
         name, transactional_id = self.pick(*["orders"] * 3, "other"), self.pick(None, None, *TRANSACTIONS)
         version, index = self.pick(3, 8, 9, 11, 12, 12, 13), self.pick(0, 0, 0, 1)
-        header: dict[str, int] = {}
+        header: dict[str, Any] = {}
         count = self.pick(1, 1, 3)
         if transactional_id is not None or self.chance(0.4):
             producer_id, epoch = self._whose(transactional_id)
@@ -238,7 +240,8 @@ class Play:
             header["attributes"] = 0x10 if (transactional_id is not None) != self.chance(0.03) else 0
         now = self.both.straight.desk.broker_ms + self.pick(0, 0, 0, 0, 0, 5_000, 10_000_000)
         key = self.pick(b"k", b"k", b"k", None)
-        data = build_batch([NewRecord(key, b"v" * self.pick(10, 10, 60), now)] * count, **header)
+        codec = self.pick(0, 0, 0, 0, 1, 2, 3, 4)
+        data = build_batch([NewRecord(key, b"v" * self.pick(10, 10, 60), now)] * count, compression=codec, **header)
         records = [PartitionProduceData(index, data)]
         if self.chance(0.05):
             records.append(PartitionProduceData(1 - index, data))

@@ -11,20 +11,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafkastub.handlers.context import ConnectionInfo
-from kafkastub.layers.fast_paths.produce import fast_path
+from kafkastub.layers.fast_paths.produce import ZSTD_FROM, fast_path
 from kafkastub.server.dispatch import Dispatcher, Refused
 from kafkastub.storage import LogSettings, Marker, PartitionLog
-from kafkastub_conformance.differential.data_batches import T0, Batches
+from kafkastub_conformance.differential.data_batches import CODECS, T0, Batches, resealed
 from kafkawire.api import ApiKey
 from kafkawire.codec import Parts, encode
 from kafkawire.framing import frame
 from kafkawire.header import request_header
 from kafkawire.messages.produce_request import PartitionProduceData, ProduceRequest, TopicProduceData
 from kafkawire.messages.produce_response import ProduceResponse
-from kafkawire.records import NewRecord, build_batch
+from kafkawire.records import Compression, NewRecord, build_batch
 from tests.handlers.desk import Desk, batch, produce_request
 from tests.handlers.test_transactional_records import Coordinator
-from tests.server.careful import CLIENT, CarefulDispatcher
+from tests.server.careful import CLIENT, CarefulDispatcher, append_with_care
 
 VERSIONS = range(3, 14)
 TOPICS: dict[str, dict[str, str]] = {
@@ -33,18 +33,13 @@ TOPICS: dict[str, dict[str, str]] = {
     "keyed": {"cleanup_policy": "compact"},
     "stamped": {"message_timestamp_type": "LogAppendTime"},
     "packed": {"compression_type": "lz4"},
+    "unpacked": {"compression_type": "uncompressed"},
+    "bounded": {"max_decompressed_message_bytes": "100"},
     "small": {"max_message_bytes": "200"},
     "segments": {"internal_segment_bytes": "300"},
     "recent": {"message_timestamp_before_max_ms": "50000", "message_timestamp_after_max_ms": "50000"},
     "__consumer_offsets": {},
 }
-
-
-class CarefulLog(PartitionLog):
-    """Looks at every batch with care."""
-
-    def append_ordinary(self, *where: Any) -> int | None:
-        return None
 
 
 class Broker:
@@ -54,7 +49,7 @@ class Broker:
         self.desk = Desk()
         state = self.desk.state
         if careful:
-            state.logs._new_log = lambda name, settings, epoch: CarefulLog(name, settings, epoch)  # type: ignore[method-assign, assignment]
+            append_with_care(state)
         state._transactions = Coordinator()  # type: ignore[assignment]
         self.topics = {name: self.desk.topic(name, 2, **configs) for name, configs in TOPICS.items()}
         self.dispatcher = CarefulDispatcher(state) if careful else Dispatcher(state)
@@ -161,13 +156,21 @@ class Requests:
 
     def _records(self) -> bytes | None:
         kind = self.random.randrange(10)
+        codec = self.random.choice(CODECS)
         if kind < 4:
-            return build_batch(self.batches.records(), **self._producer())
+            whole = build_batch(self.batches.records(), compression=codec, **self._producer())
+            if codec and self.random.random() < 0.1:
+                odd = (
+                    {"max_timestamp": T0 + self.random.choice((500_000, 5_000_000, -T0 - 9))},
+                    {"attributes": codec + 5},
+                )
+                return resealed(whole, **self.random.choice(odd))
+            return whole
         if kind < 6:
             one = NewRecord(
                 None, b"v" * self.random.choice((1, 70, 900, 5000)), self.random.choice((T0, T0, T0, 0, -1, -9))
             )
-            return build_batch([one] * self.random.choice((1, 30, 70)), **self._producer())
+            return build_batch([one] * self.random.choice((1, 30, 70)), compression=codec, **self._producer())
         if kind < 8:
             return self.batches.spoilt(unpacked=False)
         return None if kind == 8 and self.random.random() < 0.2 else self.batches.good()
@@ -205,18 +208,22 @@ def test_whatever_is_asked_is_answered_and_kept_alike(seed: int) -> None:
     assert straight.held() == careful.held()
 
 
-@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize(
+    ("version", "codec"), [(version, codec) for version in VERSIONS for codec in range(4 + (version >= ZSTD_FROM))]
+)
 @pytest.mark.parametrize("producer", [{}, {"producer_id": 5, "producer_epoch": 0}])
 @pytest.mark.parametrize("count", [1, 40])
 @pytest.mark.parametrize("size", [10, 3000])
-def test_what_comes_every_day_goes_straight(version: int, producer: dict[str, Any], count: int, size: int) -> None:
-    producer = dict(producer)
+def test_what_comes_every_day_goes_straight(
+    version: int, producer: dict[str, Any], count: int, size: int, codec: int
+) -> None:
+    producer = {**producer, "compression": codec}
     desk = Desk()
     topic = desk.topic()
     way = fast_path(desk.state, version)
     answers = []
     for number in range(4):
-        if producer:
+        if "producer_id" in producer:
             producer["base_sequence"] = number * count
         one = batch(*[bytes(size)] * count, timestamp=T0, **producer)
         body = encode(produce_request(one, topic_id=topic.topic_id), version)
@@ -224,24 +231,60 @@ def test_what_comes_every_day_goes_straight(version: int, producer: dict[str, An
         if answers[-1] is None:  # a producer is introduced with care
             asked_so = produce_request(one, topic_id=topic.topic_id)
             assert not desk.ask(version, asked_so, ProduceResponse).responses[0].partition_responses[0].error_code
-    assert [answer is None for answer in answers] == [bool(producer), False, False, False]
+    assert [answer is None for answer in answers] == ["producer_id" in producer, False, False, False]
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_a_transaction_that_is_open_goes_straight(version: int) -> None:
+@pytest.mark.parametrize("codec", range(5, 8))
+def test_a_codec_that_a_version_does_not_have_is_left_to_the_handler(version: int, codec: int) -> None:
+    codec -= version < ZSTD_FROM
+    desk = Desk()
+    topic = desk.topic()
+    body = encode(produce_request(resealed(batch(timestamp=T0), attributes=codec), topic_id=topic.topic_id), version)
+    for _ in range(2):
+        assert fast_path(desk.state, version)(CLIENT, body, 0, len(body), T0, 0) is None
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("codec", [0, 2])
+def test_a_transaction_that_is_open_goes_straight(version: int, codec: int) -> None:
     desk = Desk()
     desk.state._transactions = Coordinator()  # type: ignore[assignment]
     topic = desk.topic()
     way = fast_path(desk.state, version)
     answers = []
     for number in range(4):
-        one = batch(timestamp=T0, producer_id=5, producer_epoch=0, base_sequence=number, attributes=0x10)
+        one = batch(
+            timestamp=T0, producer_id=5, producer_epoch=0, base_sequence=number, attributes=0x10, compression=codec
+        )
         request = produce_request(one, topic_id=topic.topic_id, transactional_id="tx")
         body = encode(request, version)
         answers.append(way(CLIENT, body, 0, len(body), T0, 0))
         if answers[-1] is None:  # the coordinator is asked with care
             assert not desk.ask(version, request, ProduceResponse).responses[0].partition_responses[0].error_code
     assert [answer is None for answer in answers] == [True, False, False, False]
+
+
+NEEDS_UNPACKING: dict[str, LogSettings] = {
+    "keys": LogSettings(compact=True),
+    "another codec": LogSettings(compression=Compression.LZ4),
+    "no codec": LogSettings(compression=Compression.NONE),
+    "times that may be too early": LogSettings(timestamp_before_max_ms=50_000),
+    "times that are too late": LogSettings(timestamp_after_max_ms=999),
+    "the broker's time": LogSettings(log_append_time=True),
+    "sizes of records": LogSettings(max_decompressed_message_bytes=100),
+}
+
+
+@pytest.mark.parametrize("name", NEEDS_UNPACKING)
+def test_a_compressed_batch_is_stored_unseen_only_where_nothing_in_it_matters(name: str) -> None:
+    packed = batch(timestamp=T0 + 1000, compression=Compression.GZIP)
+    looked_into = PartitionLog("orders-0", NEEDS_UNPACKING[name])
+    assert looked_into.append_ordinary(packed, 0, len(packed), 0, T0, T0) is None
+    assert looked_into.log_end_offset == 0
+    for settings in (LogSettings(), LogSettings(compression=Compression.GZIP)):
+        log = PartitionLog("orders-0", settings)
+        assert log.append_ordinary(packed, 0, len(packed), 0, T0, T0) == 0
 
 
 def test_what_is_kept_pins_no_buffer_much_larger_than_itself() -> None:

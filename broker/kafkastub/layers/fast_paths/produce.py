@@ -32,10 +32,14 @@ JOINS_FROM = 12
 _V2: Final = 2
 """The transaction version of who adds partitions by writing to them."""
 LOG_START_FROM = 5
+ZSTD_FROM = 7
 _NO_TIME = -1
 _size = Struct(">i").unpack_from
 _short = Struct(">h").unpack_from
 _producer = Struct(">qh").unpack_from
+_CODEC_AT: Final = 22
+"""Where in a batch its codec is, in three bits."""
+_ZSTD: Final = 4
 _PRODUCER_AT: Final = 43
 """Where in a batch producer id and epoch are."""
 _PRODUCER: Final = slice(9, 11)
@@ -66,6 +70,7 @@ def fast_path(state: BrokerState, version: int, is_clear: IsClear = always_clear
     plans: dict[bytes, _Plan | None] = {}
     cluster, logs, waits = state.cluster, state.logs, state.fetch_purgatory
     flexible, by_id, joins = version >= FLEXIBLE_FROM, version >= TOPIC_IDS_FROM, version >= JOINS_FROM
+    before_zstd = version < ZSTD_FROM
     tail = b"\0\0\0" if flexible else b""
     at_once: AtOnce | None = None
     told = Struct(">qqq" if version >= LOG_START_FROM else ">qq").pack
@@ -111,6 +116,8 @@ def fast_path(state: BrokerState, version: int, is_clear: IsClear = always_clear
             at += 4
         stop = at + size
         if stop + len(tail) != end or data[stop:end] != tail:
+            return None
+        if before_zstd and size > _CODEC_AT and data[at + _CODEC_AT] & 7 >= _ZSTD:
             return None
         name, topic_id, index, transactional_id, before, behind = plan
         topic = cluster.topic_by_id(topic_id) if by_id else cluster.topic(name)
