@@ -15,9 +15,9 @@ WORKERS ?= 2
 QUICK_WORKERS ?= $(shell expr 3 \* $$(getconf _NPROCESSORS_ONLN))
 # Where bytecode is not kept, each worker and each process that a test starts compiles everything anew, twenty seconds of a core.
 export PYTHONDONTWRITEBYTECODE :=
-NIGHTLY ?= test-long test-attacks oracle test-pipeline test-pipeline-cluster soak mutants oracle-proxy chaos-proxy clients-proxy programs-proxy oracle-expiry test-pipeline-s3 test-pipeline-versions binary-python test-binary test-clients-java-binary
+NIGHTLY ?= test-long test-attacks oracle test-pipeline test-pipeline-cluster soak soak-hour mutants oracle-proxy chaos-proxy clients-proxy programs-proxy oracle-expiry test-pipeline-s3 test-pipeline-versions binary-python test-binary test-clients-java-binary
 
-.PHONY: help run test test-long test-attacks test-all dist site test-site test-clients-java test-clients-java-binary test-docker test-pipeline test-pipeline-cluster test-pipeline-s3 test-pipeline-versions bench-pipeline spark-cluster check oracle oracle-proxy oracle-expiry differential conformance mutants soak nightly chaos check-workers chaos-proxy golden messages docs clients programs clients-proxy programs-proxy examples bench bench-clients bench-clients-java bench-scale bench-throughput bench-proxy pictures binary binary-python binary-starts test-binary clients-code clients-packages test-clients-packages release lock clean
+.PHONY: help run test test-long test-attacks test-all dist site test-site test-clients-java test-clients-java-binary test-docker test-pipeline test-pipeline-cluster test-pipeline-s3 test-pipeline-versions bench-pipeline spark-cluster check oracle oracle-proxy oracle-expiry differential conformance mutants soak soak-hour nightly chaos check-workers chaos-proxy golden messages docs clients programs clients-proxy programs-proxy examples bench bench-clients bench-clients-java bench-scale bench-throughput bench-proxy pictures binary binary-python binary-starts test-binary clients-code clients-packages test-clients-packages release lock clean
 
 help:
 	@echo "make run           serve on 127.0.0.1:9092 (ARGS='--port 0 --topic orders:3' adds options)"
@@ -43,6 +43,7 @@ help:
 	@echo "make clients-proxy both of them on Apache Kafka directly and through kafkastub proxy (make programs-proxy)"
 	@echo "make mutants       seeded defects in copies of the stub: each has to fail a case of that suite"
 	@echo "make soak          the long ones; KAFKASTUB_SOAK_SECONDS bounds random histories (3600)"
+	@echo "make soak-hour     one broker, all kinds of clients, faults and a page for MINUTES=60: nothing may grow (ARGS=--document)"
 	@echo "make nightly       what takes hours: $(NIGHTLY); the end says what failed"
 	@echo "make chaos         workers with a bug and correct ones in three languages, a thousand seeds of trouble"
 	@echo "make check-workers  the correct workers in three languages, SEEDS=1000 of trouble: a check finds nothing of them"
@@ -229,6 +230,10 @@ mutants: $(DEV)
 
 soak: $(DEV)
 	$(PYTEST) -m soak $(ARGS)
+
+MINUTES ?= 60
+soak-hour: $(DEV)
+	$(BIN)/python -m tests.soak --minutes $(MINUTES) $(ARGS)
 
 release: $(DEV)
 	@$(BIN)/python -m tests.dist.release $(ARGS)

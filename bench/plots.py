@@ -10,6 +10,8 @@ from typing import Final
 _WIDTH, _HEIGHT = 210, 130
 """Of one plot, with what is written around it."""
 _LEFT, _RIGHT, _TOP, _BOTTOM = 44, 12, 34, 24
+_DOTS: Final = 20
+"""Points that have dots; more of them would hide the line."""
 _STYLE: Final = """
 text { font: 10px sans-serif; fill: #333 } .name { font-weight: bold; font-size: 11px } .soft { fill: #777 }
 .axis { stroke: #bbb } .line { stroke: #1f6feb; fill: none; stroke-width: 1.6 } .dot { fill: #1f6feb }
@@ -73,5 +75,6 @@ def _drawn(plot: Plot) -> str:
         f'<text class="soft" text-anchor="end" x="{_WIDTH - _RIGHT}" y="{base + 14}">{short(most_x)}</text>',
         f'<path class="line" d="M{" L".join(f"{x:.1f} {y:.1f}" for x, y in points)}"/>',
     ]
-    parts += [f'<circle class="dot" cx="{x:.1f}" cy="{y:.1f}" r="2.5"/>' for x, y in points]
+    if len(points) <= _DOTS:
+        parts += [f'<circle class="dot" cx="{x:.1f}" cy="{y:.1f}" r="2.5"/>' for x, y in points]
     return "".join(parts)

@@ -29,7 +29,7 @@ class Prober:
         self._servers, self._returns = servers, returns
         self.rounds = 0
         self._client = RawClient(servers)
-        self._broker = _delay_file(_listener(int(servers.rpartition(":")[2])))
+        self._broker = delay_file(_listener(int(servers.rpartition(":")[2])))
         self._over = threading.Event()
         self._failed: BaseException | None = None
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -39,9 +39,9 @@ class Prober:
         files = [file for file in (own, self._broker) if file is not None and file.exists()]
         try:
             while not self._over.is_set():
-                delayed, begin = _delayed_ms(files), time.perf_counter()
+                delayed, begin = delayed_ms(files), time.perf_counter()
                 self._ask()
-                took = 1000 * (time.perf_counter() - begin) - (_delayed_ms(files) - delayed)
+                took = 1000 * (time.perf_counter() - begin) - (delayed_ms(files) - delayed)
                 if took > self.longest_ms:
                     self.longest_ms = max(self.longest_ms, machine().quiet_ms(begin, took))
                 self.rounds += 1
@@ -84,12 +84,12 @@ def probing(servers: str, returns: bool = False) -> Iterator[Prober]:
             prober.stop()
 
 
-def _delayed_ms(files: list[Path]) -> float:
+def delayed_ms(files: list[Path]) -> float:
     """For how long these threads were ready to run, and did not (the second number of Linux's schedstat, in ns)."""
     return sum(int(file.read_text().split()[1]) for file in files) / 1e6
 
 
-def _delay_file(pid: int | None) -> Path | None:
+def delay_file(pid: int | None) -> Path | None:
     return None if pid is None else Path(f"/proc/{pid}/task/{pid}/schedstat")
 
 

@@ -50,6 +50,7 @@ class Serving:
             stdout=full or subprocess.PIPE,
             stderr=self._stderr if stderr is None else stderr,
             text=True,
+            pass_fds=self.inherited(),
         )
         self._deaf = deaf or full is not None
         if deaf:
@@ -59,6 +60,10 @@ class Serving:
     def command(self) -> Sequence[str | Path]:
         """What runs `serve`."""
         return [COMMAND]
+
+    def inherited(self) -> Sequence[int]:
+        """File descriptors that it gets besides the usual three."""
+        return ()
 
     def __enter__(self) -> Self:
         if self._deaf:

@@ -45,9 +45,10 @@ class LoopThread:
         try:
             return asyncio.run_coroutine_threadsafe(work, self._loop).result(2 * DEADLINE_SECONDS)
         except KafkaError as error:
-            if not error.errno:
+            number = getattr(error, "errno", 0)  # those of the client itself may have none
+            if not number:
                 raise
-            raise Refused(ErrorCode(error.errno).name) from error
+            raise Refused(ErrorCode(number).name) from error
 
     def close(self) -> None:
         self._loop.call_soon_threadsafe(self._loop.stop)
