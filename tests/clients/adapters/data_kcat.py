@@ -35,13 +35,14 @@ class KcatReader(Reader):
         """As -o takes them."""
 
     def poll(self, seconds: float = 0.05) -> list[Found]:
-        found = []
+        found, positions = [], dict(self._positions)
         for partition, position in self._positions.items():
             args = ["-C", "-q", "-e", "-J", "-t", self._topic, "-p", str(partition), "-o", position]
             records = [json.loads(line) for line in self._client.run(args).splitlines()]
             found += [_found(one) for one in records]
             if records:
-                self._positions[partition] = str(records[-1]["offset"] + 1)
+                positions[partition] = str(records[-1]["offset"] + 1)
+        self._positions = positions  # not before all runs went well: what one of them read would be lost
         return found
 
     def seek(self, partition: int, offset: int) -> None:
