@@ -14,7 +14,8 @@ Five million records of 20,000 groups, made once and kept under .cache/ as Parqu
    standalone cluster of one worker and of two: time, and the largest memory of a worker with its executor and Python.
 
 CPU seconds are of the whole tree of processes: on a machine that others use too they are what to look at. What was
-measured last of each question is kept, and written into docs/pipeline.md with a plot, unless `--quick`.
+measured last of each question, and of each length and number of workers, is kept, and written into docs/pipeline.md
+with a plot, unless `--quick`.
 """
 
 from __future__ import annotations
@@ -222,7 +223,8 @@ def main() -> int:
     if "skew" in options.parts:
         found["skew"] = _skewed(records, missed)
     if "runs" in options.parts:
-        _runs(QUICK_MILLIONS if options.quick else options.millions, missed, keep=not options.quick)
+        millions = QUICK_MILLIONS if options.quick else options.millions
+        _runs(millions, options.workers, missed, keep=not options.quick)
     for text in missed:
         print(f"missed: {text}")
     if options.quick:
@@ -318,14 +320,14 @@ def _skewed(records: int, missed: list[str]) -> list[dict[str, Any]]:
     return [vars(one) | {"ratio": one.ratio, "records": records} for one in found]
 
 
-def _runs(millions: Sequence[float], missed: list[str], keep: bool) -> None:
+def _runs(millions: Sequence[float], workers_of_each: Sequence[int], missed: list[str], keep: bool) -> None:
     """Each is kept as soon as it is done: the longest takes hours."""
     print(
         f"\n{'whole run':<20}{'workers':>9}{'seconds':>9}{'cpu':>9}{'us/record':>11}{'cpu us/rec':>11}{'peak MiB':>10}"
     )
     found: list[dict[str, float]] = []
     for records in (round(one * 1e6) for one in millions):
-        for workers in WORKERS:
+        for workers in workers_of_each:
             one = processes.on_cluster(command(log_of(CACHE, records)), CACHE, workers)
             found.append(one | {"records": records, "workers": workers})
             wall, cpu, peak = one["wall"] * 1e6 / records, one["cpu"] * 1e6 / records, one["peak"] / 2**20
@@ -335,7 +337,7 @@ def _runs(millions: Sequence[float], missed: list[str], keep: bool) -> None:
             )
             if keep:
                 figures.write(CACHE / "figures.json", {"runs": found})
-    for workers in WORKERS:
+    for workers in workers_of_each:
         _grown([one for one in found if one["workers"] == workers], missed)
 
 
@@ -361,6 +363,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--records", type=int, default=RECORDS, help=f"of the comparison (default {RECORDS:,})")
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS, help="which questions (default all)")
     parser.add_argument("--millions", nargs="+", type=float, default=MILLIONS, help="of whole runs (default 1 5)")
+    parser.add_argument("--workers", nargs="+", type=int, default=WORKERS, help="of whole runs (default 1 2)")
     parser.add_argument("--whole-run", metavar="DIR", help=argparse.SUPPRESS)
     parser.add_argument("--out", metavar="DIR", help=argparse.SUPPRESS)
     parser.add_argument("--master", help=argparse.SUPPRESS)

@@ -24,6 +24,8 @@ def write(kept: Path, found: dict[str, Any]) -> None:
     """Keep what was found, beside what was found earlier of other questions, and write the guide anew."""
     known: dict[str, Any] = json.loads(kept.read_text()) if kept.exists() else {}
     when = {"day": f"{datetime.now(UTC):%Y-%m-%d}", "load": round(os.getloadavg()[0], 1), "cores": os.cpu_count()}
+    if "runs" in found and "runs" in known:
+        found = found | {"runs": _with_others(known["runs"]["found"], found["runs"])}
     known |= {name: {"when": when, "found": one} for name, one in found.items()}
     kept.write_text(json.dumps(known, indent=1))
     lines = [*_ratios(known), *_stages(known.get("skew")), *_runs(known.get("runs"))]
@@ -31,6 +33,12 @@ def write(kept: Path, found: dict[str, Any]) -> None:
     text = guide.read_text()
     before, after = text[: text.index(BEGIN) + len(BEGIN)], text[text.index(END) :]
     guide.write_text(before + "\n" + "\n".join(lines) + "\n" + after)
+
+
+def _with_others(earlier: list[dict[str, Any]], found: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Those found, and the earlier ones of other lengths and numbers of workers, in order."""
+    rows = {(one["records"], one["workers"]): one for one in [*earlier, *found]}
+    return [rows[key] for key in sorted(rows)]
 
 
 def _measured(one: dict[str, Any]) -> str:
