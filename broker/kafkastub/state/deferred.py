@@ -17,11 +17,18 @@ def as_it_is(reply: Message) -> Message:
     return reply
 
 
+def _let_go(value: Any) -> Message:
+    raise RuntimeError("the reply was made, or nobody waits for it any more")
+
+
 class Deferred:
     """A reply that waits for somebody else: another member's request, a timer, new records, the disk.
 
     Whoever completes it gives a value; `lower` makes it this request's answer. The connection is held back until then,
     as Kafka mutes a channel: its replies leave in the order of its requests.
+
+    One that is over lets go of everything. Who waits and what is waited for refer to each other, and only the garbage
+    collector would find them, which does not look at what it spares (`server.collector`).
     """
 
     __slots__ = ("_wake", "abandoned", "done", "goes_on", "hold", "lower", "on_abandon", "reply")
@@ -44,8 +51,11 @@ class Deferred:
         """The server's: the connection has gone, nobody waits for the reply any more."""
         self.abandoned = True
         left, self.on_abandon = self.on_abandon, None
-        if left is not None and not self.done:
+        if self.done:
+            return
+        if left is not None:
             left()
+        self.lower, self.hold, self._wake = _let_go, None, None
 
     def complete(self, value: Any = None) -> None:
         """Lower `value` and release the reply. Raises RuntimeError when it was completed before."""
@@ -54,17 +64,20 @@ class Deferred:
         self.done = True
         if self.abandoned:
             return
-        reply = self.lower(value)
-        if self.hold is None:
+        lower, hold = self.lower, self.hold
+        self.lower, self.hold, self.on_abandon = _let_go, None, None
+        reply = lower(value)
+        if hold is None:
             self.release(reply)
         else:
-            self.hold(reply)
+            hold(reply)
 
     def release(self, reply: Message) -> None:
         """This is the reply; it can be sent."""
         self.reply = reply
-        if self._wake is not None:
-            self._wake(reply)
+        wake, self._wake = self._wake, None
+        if wake is not None:
+            wake(reply)
 
     def when_done(self, wake: Callable[[Message], None]) -> None:
         """The server's hook: called once with the reply, at once if it is there already."""

@@ -165,6 +165,7 @@ class SharePartitionCache:
         live.fenced = True
         live.partition.fence()
         live.locks.cancel()
+        live.locks.fire = _nothing  # it refers to the share partition, which refers to it
 
     def of_topic(self, topic_id: bytes) -> list[Live]:
         """Those of a topic that are in memory."""
@@ -181,6 +182,10 @@ class SharePartitionCache:
             if now.leader != live.node_id or now.leader_epoch != live.partition.leader_epoch:
                 found.append(live)
         return found
+
+
+def _nothing(now: Moment) -> None:
+    pass
 
 
 def called(error: KafkaError) -> KafkaError:
