@@ -9,7 +9,7 @@ from __future__ import annotations
 import struct
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, Final, NamedTuple, cast
 
 from kafkawire.api import ApiKey
@@ -130,15 +130,17 @@ Tally = Callable[[Any], dict[int, int]]
 
 def error_tally(response: type[Message], version: int) -> Tally:
     """Counts the error codes that a version of an answer has. Raises ValueError for a version that it has not."""
-    return cast(Tally, _compiled(response, version))
+    return cast(Tally, _compiled(cast(Any, response), version))
 
 
 def error_steps(response: type[Message], version: int) -> Callable[[Any], Generator[int, None, dict[int, int]]]:
     """The same of a large answer: gives 1 for each thing that it has counted, and the counts in the end."""
-    return cast("Callable[[Any], Generator[int, None, dict[int, int]]]", _compiled(response, version, "yield 1"))
+    made = _compiled(cast(Any, response), version, "yield 1")
+    return cast("Callable[[Any], Generator[int, None, dict[int, int]]]", made)
 
 
-def _compiled(response: type[Message], version: int, between: str = "") -> Any:
+@cache  # of so many versions of so many answers; whoever looks at a journal asks for the same ones again and again
+def _compiled(response: Any, version: int, between: str = "") -> Any:
     lines = ["def tally(message):", "    counts = {}", *_counting(layout_of(response, version), "message", 1, between)]
     if between:
         lines.append(f"    {between}")

@@ -63,6 +63,10 @@ _Found = tuple[str, dict[str, Any]]
 """What moves, and where."""
 
 
+def _nothing(move: Move) -> None:
+    pass
+
+
 class Mover:
     """Moves leaders and coordinators of one broker, and stops nodes: behind the request that made it necessary."""
 
@@ -83,6 +87,7 @@ class Mover:
     def end(self) -> None:
         """Nothing moves any more; nodes that are stopped come back."""
         self._over = True
+        self._chaos.moves_by(_nothing)  # it refers to this, and this to it
         if self._stopped:
             self._loop.create_task(self._all_back())
 

@@ -142,27 +142,29 @@ class TransactionRuntime(Runtime[TransactionRecord]):
 
     def _send(self, turn: Turn) -> None:
         decided = [self._markers.add(markers) for markers in turn.markers]
-
-        def go() -> None:
-            for safe in decided:
-                safe()
-            self._step(turn.broker_ms, turn.timer_ms)
-
         disk = self._state.disk
 
         def kept(failure: str | None) -> None:
             if failure is None:
-                go()
-                go_on()
-
-        def go_on() -> None:  # no request is being served: nobody looks whether anything is due
-            if self._markers.is_due:
-                assert disk is not None
-                self._step(turn.broker_ms, turn.timer_ms)
-                disk.runner.soon(go_on)
+                self._go(decided, turn)
+                self._go_on_unserved(turn)
 
         if not turn.records or disk is None or not disk.wait(kept):
-            go()
+            self._go(decided, turn)
+
+    def _go(self, decided: Iterable[Callable[[], object]], turn: Turn) -> None:
+        """What was decided is kept: its markers may be written."""
+        for safe in decided:
+            safe()
+        self._step(turn.broker_ms, turn.timer_ms)
+
+    def _go_on_unserved(self, turn: Turn) -> None:
+        """Write the rest of the markers: no request is being served, and nobody looks whether anything is due."""
+        if self._markers.is_due:
+            disk = self._state.disk
+            assert disk is not None
+            self._step(turn.broker_ms, turn.timer_ms)
+            disk.runner.soon(partial(self._go_on_unserved, turn))
 
     def _step(self, broker_ms: int, timer_ms: int) -> None:
         """Write a part of the markers that can be written; the rest has its turn in time."""
