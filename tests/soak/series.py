@@ -34,6 +34,7 @@ class Series:
 SERIES: Final = (
     Series("memory", "MB", "memory_mb", 1.05, 4),
     Series("objects", "of the collector", "objects", 1.05, 5000),
+    Series("blocks", "of Python's allocator", "blocks", 1.05, 50_000, budget=False),
     Series("tasks", "of asyncio", "tasks", 1.2, 10),
     Series("timers", "armed deadlines", "timers", 1.2, 10),
     Series("descriptors", "open", "descriptors", 1.2, 10),

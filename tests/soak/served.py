@@ -28,15 +28,17 @@ OURS = ("kafkastub", "kafkawire")
 def counts() -> dict[str, Any]:
     """What is there now.
 
-    `objects` are those that the garbage collector knows, `tasks` those of asyncio that have not ended, `timers` the
-    deadlines of coordinators that are armed. `kinds` has the number of objects of each of our types, without those that
-    the collector does not look at any more.
+    `blocks` are those that Python's allocator has given away: where they stay, and the process grows, it is the free
+    places between them. `objects` are those that the garbage collector knows, `tasks` those of asyncio that have not
+    ended, `timers` the deadlines of coordinators that are armed. `kinds` has the number of objects of each of our
+    types, without those that the collector does not look at any more.
     """
     found = gc.get_objects()
     kinds: Counter[type] = Counter(map(type, found))
     timers = sum(one.at is not None for one in found if type(one) is Deadline)
     tasks = sum(not one.done() for one in found if isinstance(one, asyncio.Task))
     return {
+        "blocks": sys.getallocatedblocks(),
         "objects": len(found) + gc.get_freeze_count(),
         "tasks": tasks,
         "timers": timers,
