@@ -18,6 +18,10 @@ _FEW: Final = 64
 """Entries that are not worth looking through; each may hold a group that has gone, with all that it had."""
 
 
+def _nothing(moment: object) -> None:
+    pass
+
+
 class Deadline(Generic[M]):
     """Something that happens at a time, unless it is cancelled or put off.
 
@@ -40,6 +44,11 @@ class Deadline(Generic[M]):
     def cancel(self) -> None:
         """It shall not happen; the heap forgets it in its own time."""
         self.at = None
+
+    def end(self) -> None:
+        """The same for good: what it is about is over, refers to it, and is let go of."""
+        self.at = None
+        self.fire = _nothing
 
     def __repr__(self) -> str:
         return f"Deadline({'/'.join(self.name)} at {self.at})"

@@ -222,8 +222,9 @@ class ClassicGroup:
 
     def end(self, broker_ms: int) -> None:
         """Be Dead; who was given an id and has not joined need not come any more."""
-        for session in self.pending.values():
-            session.cancel()
+        for deadline in (*self.pending.values(), self.join, self.sync):
+            if deadline is not None:
+                deadline.end()
         self.transition(State.DEAD, broker_ms)
 
     def described(self) -> GroupDescription:

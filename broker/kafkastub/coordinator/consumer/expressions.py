@@ -64,7 +64,7 @@ class Resolution:
 
     def cancel(self) -> None:
         """The group is gone."""
-        self.round.cancel()
+        self.round.end()
 
 
 class Expressions:

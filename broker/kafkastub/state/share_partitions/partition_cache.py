@@ -164,8 +164,7 @@ class SharePartitionCache:
         _leave(self._by_topic, live.topic_id, live)
         live.fenced = True
         live.partition.fence()
-        live.locks.cancel()
-        live.locks.fire = _nothing  # it refers to the share partition, which refers to it
+        live.locks.end()
 
     def of_topic(self, topic_id: bytes) -> list[Live]:
         """Those of a topic that are in memory."""
@@ -182,10 +181,6 @@ class SharePartitionCache:
             if now.leader != live.node_id or now.leader_epoch != live.partition.leader_epoch:
                 found.append(live)
         return found
-
-
-def _nothing(now: Moment) -> None:
-    pass
 
 
 def called(error: KafkaError) -> KafkaError:
