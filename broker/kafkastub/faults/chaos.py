@@ -99,8 +99,8 @@ class Doing:
         """Acts that were done and are not remembered."""
         return self._number - len(self._acts)
 
-    def moves_by(self, move: Callable[[Move], None]) -> None:
-        """`move` is given what is to move, in the middle of a request: to be done behind it."""
+    def moves_by(self, move: Callable[[Move], None] | None) -> None:
+        """`move` is given what is to move, in the middle of a request: to be done behind it. None: nothing moves."""
         self._move = move
 
     def done(self, what: str, again: ChaosAct | None = None) -> None:

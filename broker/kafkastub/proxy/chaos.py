@@ -23,10 +23,6 @@ class Reached(Protocol):
     async def end_a_session(self, pick: Pick) -> tuple[str, str, int] | None: ...
 
 
-def _nothing(move: Move) -> None:
-    pass
-
-
 class Mover:
     """Of one proxy: behind the request that made it necessary."""
 
@@ -45,7 +41,7 @@ class Mover:
     def end(self) -> None:
         """Nothing moves any more."""
         self._over = True
-        self._chaos.moves_by(_nothing)  # it refers to this, and this to it
+        self._chaos.moves_by(None)  # it refers to this, and this to it
 
     def _move(self, move: Move) -> None:
         if self._over:

@@ -26,7 +26,7 @@ class Chaos(Protocol):
 
     def concerns(self, key: ApiKey) -> bool: ...
     def match(self, route: Route, request: Message, context: RequestContext) -> Action | None: ...
-    def moves_by(self, move: Callable[[Move], None]) -> None: ...
+    def moves_by(self, move: Callable[[Move], None] | None) -> None: ...
     def moved(self, move: Any, what: str, kind: str, target: Mapping[str, Any]) -> None: ...
     def missed(self, move: Any) -> None: ...
 
@@ -63,10 +63,6 @@ _Found = tuple[str, dict[str, Any]]
 """What moves, and where."""
 
 
-def _nothing(move: Move) -> None:
-    pass
-
-
 class Mover:
     """Moves leaders and coordinators of one broker, and stops nodes: behind the request that made it necessary."""
 
@@ -87,7 +83,7 @@ class Mover:
     def end(self) -> None:
         """Nothing moves any more; nodes that are stopped come back."""
         self._over = True
-        self._chaos.moves_by(_nothing)  # it refers to this, and this to it
+        self._chaos.moves_by(None)  # it refers to this, and this to it
         if self._stopped:
             self._loop.create_task(self._all_back())
 
