@@ -46,6 +46,12 @@ def test_both_ways_count_the_same(answer: Message, version: int, counts: dict[in
     assert at_once(error_steps(of, version)(answer)) == counts
 
 
+def test_what_counts_is_made_once_for_a_version() -> None:
+    """Somebody looks at thousands of entries, and to make it takes longer than to use it."""
+    assert error_tally(HeartbeatResponse, 3) is error_tally(HeartbeatResponse, 3)
+    assert error_tally(HeartbeatResponse, 3) is not error_tally(HeartbeatResponse, 4)
+
+
 def test_a_large_answer_is_counted_piece_by_piece() -> None:
     steps = error_steps(ProduceResponse, 9)(PRODUCED)
     pieces = 1
