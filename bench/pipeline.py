@@ -13,8 +13,8 @@ Five million records of 20,000 groups, made once and kept under .cache/ as Parqu
 5. runs: whole runs of `kafkastub-pipeline run` over one and five million records (`--millions 1 5 25 100`), each on a
    standalone cluster of one worker and of two: time, and the largest memory of a worker with its executor and Python.
 
-CPU seconds are of the whole tree of processes: on a machine that others use too they are what to look at. What was
-measured last of each question, and of each length and number of workers, is kept, and written into docs/pipeline.md
+CPU seconds are of the whole tree of processes; other work on the machine makes them larger, as it does seconds. What
+was measured last of each question, and of each length and number of workers, is kept, and written into docs/pipeline.md
 with a plot, unless `--quick`.
 """
 

@@ -24,8 +24,9 @@ def write(kept: Path, found: dict[str, Any]) -> None:
     """Keep what was found, beside what was found earlier of other questions, and write the guide anew."""
     known: dict[str, Any] = json.loads(kept.read_text()) if kept.exists() else {}
     when = {"day": f"{datetime.now(UTC):%Y-%m-%d}", "load": round(os.getloadavg()[0], 1), "cores": os.cpu_count()}
-    if "runs" in found and "runs" in known:
-        found = found | {"runs": _with_others(known["runs"]["found"], found["runs"])}
+    if "runs" in found:
+        rows = [one | {"day": when["day"]} for one in found["runs"]]
+        found = found | {"runs": _with_others(known["runs"]["found"] if "runs" in known else [], rows)}
     known |= {name: {"when": when, "found": one} for name, one in found.items()}
     kept.write_text(json.dumps(known, indent=1))
     lines = [*_ratios(known), *_stages(known.get("skew")), *_runs(known.get("runs"))]
@@ -78,7 +79,8 @@ def _stages(skew: dict[str, Any] | None) -> list[str]:
         "|---|---|---|---|---|",
         *rows,
         "",
-        f"A whole run over {records:,} records; the least even stages ({_measured(skew)}). Target: twice the median.",
+        f"A whole run over {records:,} records; the least even stages ({_measured(skew)}).",
+        "Target: twice the median.",
         "",
     ]
 
@@ -88,16 +90,17 @@ def _runs(runs: dict[str, Any] | None) -> list[str]:
         return []
     rows = [
         f"| {one['records']:,} | {one['workers']} | {one['wall']:.0f} | {one['cpu']:.0f}"
-        f" | {one['cpu'] * 1e6 / one['records']:.0f} | {one['peak'] / 2**20:.0f} |"
+        f" | {one['cpu'] * 1e6 / one['records']:.0f} | {one['peak'] / 2**20:.0f} | {one['day']} |"
         for one in runs["found"]
     ]
     _plot(runs["found"])
     return [
-        "| a whole run: records | workers | seconds | CPU seconds | CPU, µs a record | largest worker, MiB |",
-        "|---|---|---|---|---|---|",
+        "| a whole run: records | workers | seconds | CPU seconds | CPU, µs a record | largest worker, MiB | day |",
+        "|---|---|---|---|---|---|---|",
         *rows,
         "",
-        f"A worker is a process of Spark's with one core, its executor of 1 GB, and Python ({_measured(runs)}).",
+        f"A worker is a process of Spark's with one core, its executor of 1 GB, and Python. The machine has "
+        f"{runs['when']['cores']} cores.",
         "",
         f"![CPU seconds and memory of a worker over the length of the log]({PLOT})",
         "",
