@@ -43,7 +43,7 @@ TURN_SECONDS: Final = 15.0
 WORDS: Final = 40
 """Different ones, so that a store of Kafka Streams has a bound."""
 SHARE_CONFIG: Final[dict[str, object]] = {"share.auto.offset.reset": "earliest", "share.delivery.count.limit": 10}
-"""With the fewest deliveries the network would lose a record for good when it loses a few answers in a row."""
+"""By default a record is given up after five deliveries, and chaos may lose the answers of so many."""
 QUIET: Final = {"log_level": 0}
 PASSING: Final = (KafkaError._PARTITION_EOF, KafkaError.UNKNOWN_TOPIC_OR_PART)
 
