@@ -6,7 +6,7 @@ import struct
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from kafkastub.guarantees.events import Spoke
@@ -53,6 +53,11 @@ PARTITION = st.tuples(st.integers(0, 5), st.sampled_from([0, 0, 3]), st.integers
 @given(
     st.integers(4, 18), st.lists(st.lists(PARTITION, max_size=3), max_size=3), st.lists(st.integers(0, 999), max_size=9)
 )
+@example(
+    5,
+    [[(0, 0, 1, [("ordinary", 1, 0), ("ordinary", 2, 0), ("ordinary", 3, 0), *[("ordinary", 1, 0)] * 2], False)]],
+    [292, 353],
+)  # a piece that is as long as a header, and has what looks like one
 def test_an_answer_to_fetch_is_read_as_its_decoder_does(
     version: int, topics: list[list[tuple[int, int, int, list[tuple[str, int, int]], bool]]], cuts: list[int]
 ):

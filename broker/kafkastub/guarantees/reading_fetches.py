@@ -84,8 +84,9 @@ class Sparse:
 def without_payloads(reply: tuple[bytes | memoryview, ...]) -> Sparse:
     """Leave out of an answer to Fetch the pieces that are payloads of batches: those behind a batch's header.
 
-    A payload that was cut off is a view of the stored one. What is shorter and no view is not of the batch: the answer
-    was cut off behind its header, and what follows are fields.
+    A header is sent as the bytes that are stored; a view of so many bytes is a part of something else. A payload that
+    was cut off is a view of the stored one. What is shorter and no view is not of the batch: the answer was cut off
+    behind its header, and what follows are fields.
     """
     pieces: list[bytes | memoryview] = []
     starts: list[int] = []
@@ -99,7 +100,7 @@ def without_payloads(reply: tuple[bytes | memoryview, ...]) -> Sparse:
             starts.append(at)
             kept += count
         payload = -1
-        if count == HEADER_SIZE:
+        if count == HEADER_SIZE and type(piece) is bytes:
             length, magic = _length.unpack_from(piece)
             if magic == MAGIC:
                 payload = LOG_OVERHEAD + length - HEADER_SIZE
