@@ -215,21 +215,22 @@ class Player:
         return all(tuple(one) in there for one in acls)
 
     def _renew_pets(self) -> None:
-        """Topics that are deleted by the requests are there again, the one that they create is gone."""
-        found = {topic.name: topic for topic in self._topics([*_PETS, SEEN, OTHER, "auto"])}
-        missing = [name for name in _PETS if found[name].error_code]
-        if not found["auto"].error_code:
-            states = [DeleteTopicState("auto")]
-            self._admin_ask(ApiKey.DELETE_TOPICS, 6, DeleteTopicsRequest(states, (), 10000))
-        if missing:
-            topics = [CreatableTopic(name, 1, 1) for name in missing]
-            self._admin_ask(ApiKey.CREATE_TOPICS, 7, CreateTopicsRequest(topics, 10000))
+        """Topics that are deleted by the requests are there again, the one that they create is gone.
+
+        The controller says what is there: a broker of Apache Kafka learns of a deletion later than its client does, and
+        shows the topic until then.
+        """
+        states = [DeleteTopicState("auto")]
+        self._admin_ask(ApiKey.DELETE_TOPICS, 6, DeleteTopicsRequest(states, (), 10000))
+        topics = [CreatableTopic(name, 1, 1) for name in _PETS]
+        answers = self._admin_ask(ApiKey.CREATE_TOPICS, 7, CreateTopicsRequest(topics, 10000)).topics
+        made = {topic.name: topic.topic_id for topic in answers if not topic.error_code}
 
         def settled() -> bool:
-            topics = self._topics([*_PETS, SEEN, OTHER, "auto"])
-            self._ids = {topic.name: topic.topic_id for topic in topics if not topic.error_code}
-            ready = {t.name for t in topics if t.partitions and not any(p.error_code for p in t.partitions)}
-            return ready == {*_PETS, SEEN, OTHER}
+            found = self._topics([*_PETS, SEEN, OTHER, "auto"])
+            self._ids = {topic.name: topic.topic_id for topic in found if not topic.error_code}
+            ready = {t.name for t in found if t.partitions and not any(p.error_code for p in t.partitions)}
+            return ready == {*_PETS, SEEN, OTHER} and made.items() <= self._ids.items()
 
         until(settled, "topics with leaders")
 
