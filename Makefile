@@ -33,7 +33,7 @@ help:
 	@echo "make test-clients-packages  the tests of clients/go, clients/rust and clients/typescript (Go, Cargo, Node.js)"
 	@echo "make site          builds the documentation into site/ (ARGS=serve shows it while you write); make test-site tries it"
 	@echo "make check         ruff, mypy, import contracts, generated code, phrases that docs/style.md replaces"
-	@echo "make oracle        the same scenarios on Apache Kafka 4.4.0 and on the stub, fixed seeds (EVERY=5: a fifth of most random ones)"
+	@echo "make oracle        the same scenarios on Apache Kafka 4.4.0 and on the stub, fixed seeds (EVERY=5: a fifth of its random ones)"
 	@echo "make oracle-proxy  clients, faults, holds, journal and random scenarios through a proxy in front of Apache Kafka"
 	@echo "make oracle-expiry the expiry of offsets on both; waits for two real minutes"
 	@echo "make differential  any seeds: SEEDS=1-1000 ARGS=\"--steps 40\" (--kind consumer|share|streams|data|odd|broken|access)"
