@@ -8,7 +8,7 @@ from contextlib import ExitStack, closing
 from pathlib import Path
 
 import pytest
-from confluent_kafka import Consumer
+from confluent_kafka import OFFSET_BEGINNING, Consumer, TopicPartition
 
 from kafkastub import KafkaStub, Snapshot
 from kafkastub.client import Client
@@ -57,13 +57,13 @@ def test_records_are_apache_kafkas(kafka: ApacheKafka, file: Path) -> None:
 
 
 def consumed(servers: str, topic: str) -> list[tuple[int, int, bytes | None, bytes | None]]:
-    """What a consumer of committed records gets, up to the last stable offset of each partition."""
-    config = {"bootstrap.servers": servers, "group.id": "looker", "auto.offset.reset": "earliest"}
+    """What a consumer of committed records gets, up to the last stable offset of each partition. It leaves no group."""
+    config: dict[str, object] = {"bootstrap.servers": servers, "group.id": "none"}
     consumer = Consumer({**config, "enable.partition.eof": True, "enable.auto.commit": False})
     found, ended = [], set[int]()
     with closing(consumer):
-        consumer.subscribe([topic])
         partitions = len(consumer.list_topics(topic, 30).topics[topic].partitions)
+        consumer.assign([TopicPartition(topic, number, OFFSET_BEGINNING) for number in range(partitions)])
 
         def all_ended() -> bool:
             message = consumer.poll(0.1)
