@@ -49,7 +49,12 @@ OF_NO_PART: Final = ("pipeline/", "pipeline_s3/")
 """Run by make targets of their own."""
 
 
-FIRST: Final = ("conformance/test_catalogue.py", "docs/test_share_groups_guide.py", "records/test_batches.py")
+FIRST: Final = (
+    "conformance/test_catalogue.py", "docs/test_share_groups_guide.py", "records/test_batches.py",
+    # of `make oracle`
+    "conformance/test_apache_kafka.py", "conformance/test_older_apache_kafka.py", "security/test_acl_matrix.py",
+    "nodes/test_changes_as_kafka.py", "differential/test_live_streams.py",
+)  # fmt: skip
 """Files with tests that take long: begun last, each would keep one worker while the others have nothing to do."""
 
 

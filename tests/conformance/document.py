@@ -29,6 +29,8 @@ from tests.oracle.jars import REFERENCE, OracleError
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "conformance.md"
 OLDER = ("4.3.1", "3.9.2")
+CLUSTERED = "Reassignments/ or ElectLeaders/ or DescribeCluster/"
+"""Cases that ask for several nodes."""
 PORT = re.compile(r"127\.0\.0\.1:\d+")
 """Another one in every run."""
 

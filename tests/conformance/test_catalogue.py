@@ -1,8 +1,7 @@
-"""The whole catalogue: the stub passes it in both profiles, and Apache Kafka passes that of released Kafka."""
+"""The whole catalogue: the stub passes it in both profiles, and each case says what it shows and where that is from."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fnmatch import fnmatchcase
 
 import pytest
@@ -13,28 +12,19 @@ from kafkastub.handlers.registry import registrations
 from kafkastub_conformance.broker import ALONE
 from kafkastub_conformance.cases.acls import MISSING, PRESENT
 from kafkastub_conformance.messages import KEYS
-from kafkastub_conformance.model import PROFILES, Outcome, Run, Status
+from kafkastub_conformance.model import PROFILES, Status
 from kafkastub_conformance.registry import catalogue, plan
-from kafkastub_conformance.release import LATEST, checked_release, since
-from kafkastub_conformance.reports import text
 from kafkastub_conformance.running import conform
 from tests.conformance.anomalies import DOCUMENT, NOT_SHOWN
 from tests.conformance.anomalies import cases as anomalies
-from tests.conformance.document import EXPIRING, OLDER, SECURED
+from tests.conformance.document import CLUSTERED, EXPIRING, SECURED
 from tests.conformance.kfake_causes import CAUSES
 from tests.conformance.mutants import MUTANTS, ROOT
-from tests.conftest import APACHE_CONFIG, CONFIG
-from tests.oracle.apache_cluster import ApacheCluster
-from tests.oracle.apache_kafka import ApacheKafka
-
-CLUSTERED = "Reassignments/ or ElectLeaders/ or DescribeCluster/"
+from tests.conformance.told import skipped, told
+from tests.conftest import CONFIG
 
 DUE_TO_THE_BROKER = {ALONE, MISSING}
 """Why a stub of one node without an authorizer need not play a case; others here do."""
-
-
-def told(outcome: Outcome) -> str:
-    return "\n".join(line for result in outcome.bad for line in text.failure(result))
 
 
 @pytest.mark.parametrize("profile", PROFILES)
@@ -60,55 +50,6 @@ def test_a_cluster_passes_the_cases_that_ask_for_one():
         outcome = conform(stub.bootstrap_servers.split(",")[1], chosen=CLUSTERED)
     assert not outcome.bad, told(outcome)
     assert skipped(outcome) == {}
-
-
-@pytest.mark.oracle
-def test_apache_kafka_passes_every_case(apache_kafka: ApacheKafka):
-    outcome = conform(apache_kafka.bootstrap_servers, "kafka", slow=True)
-    assert not outcome.bad, told(outcome)
-    assert outcome.count(Status.PASSED) > 1000
-
-
-@pytest.mark.oracle
-def test_apache_kafka_with_an_authorizer_and_a_short_retention():
-    with ApacheKafka(config={**APACHE_CONFIG, **SECURED, **EXPIRING}) as kafka:
-        outcome = conform(kafka.bootstrap_servers, "kafka", slow=True, chosen="Acls/ or OffsetCommit/expires")
-    assert not outcome.bad, told(outcome)
-    assert skipped(outcome).keys() == {PRESENT}
-
-
-@pytest.mark.oracle
-def test_a_cluster_of_apache_kafka():
-    with ApacheCluster(2, APACHE_CONFIG) as cluster:
-        outcome = conform(cluster.nodes[2].bootstrap_servers, "kafka", chosen=CLUSTERED)
-    assert not outcome.bad, told(outcome)
-    assert skipped(outcome) == {}
-
-
-@pytest.mark.oracle
-@pytest.mark.parametrize("release", OLDER)
-def test_an_older_apache_kafka_departs_only_where_cases_say_so(release: str):
-    with ApacheKafka(config=APACHE_CONFIG, release=release) as kafka:
-        outcome = conform(kafka.bootstrap_servers, "kafka")
-        later = conform(kafka.bootstrap_servers, "kafka", release=LATEST, timeout=2, select=later_than(release))
-    assert outcome.release == release.rpartition(".")[0]
-    assert not outcome.bad, told(outcome)
-    played = [result for result in later.results if result.status is not Status.SKIPPED]
-    assert {result.run.case.id for result in played} == {result.run.case.id for result in later.bad}
-
-
-def later_than(release: str) -> Callable[[Run], bool]:
-    """Chooses the cases about what came after a release."""
-    return lambda run: since(run.case, checked_release(release))
-
-
-def skipped(outcome: Outcome) -> dict[str, list[str]]:
-    """The runs that were skipped, by reason."""
-    found: dict[str, list[str]] = {}
-    for result in outcome.results:
-        if result.status is Status.SKIPPED:
-            found.setdefault(result.reason, []).append(result.run.id)
-    return found
 
 
 @pytest.mark.soak

@@ -13,7 +13,7 @@ from kafkastub_conformance.differential.script import Script
 from tests.differential.fuzz import broken_bytes, odd_values
 from tests.differential.handmade import SCRIPTS
 from tests.differential.running import ByConfig
-from tests.differential.seeds import played as played_seeds
+from tests.oracle.sample import played as played_seeds
 
 pytestmark = pytest.mark.oracle
 

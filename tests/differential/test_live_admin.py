@@ -10,7 +10,7 @@ import pytest
 from kafkastub_conformance.differential.admin import admin_script
 from kafkastub_conformance.differential.replay import replay
 from tests.differential.running import ByConfig
-from tests.differential.seeds import played
+from tests.oracle.sample import played
 
 pytestmark = pytest.mark.oracle
 

@@ -13,7 +13,7 @@ import pytest
 from kafkastub_conformance.differential.consumers import consumer_script
 from kafkastub_conformance.differential.replay import replay
 from tests.differential.running import ByConfig, started_once, stub
-from tests.differential.seeds import played
+from tests.oracle.sample import played
 
 pytestmark = pytest.mark.oracle
 

@@ -14,7 +14,7 @@ from kafkastub_conformance.differential.replay import replay
 from kafkastub_conformance.differential.script import Script
 from tests.differential.guarded import GUARDED_SCRIPTS
 from tests.differential.running import ByConfig, started_once, stub
-from tests.differential.seeds import played
+from tests.oracle.sample import played
 
 pytestmark = pytest.mark.oracle
 

@@ -13,7 +13,7 @@ import pytest
 from kafkastub_conformance.differential.replay import replay
 from kafkastub_conformance.differential.streams_groups import streams_script
 from tests.differential.running import ByConfig, apache_kafka, started_once, stub
-from tests.differential.seeds import played
+from tests.oracle.sample import played
 
 pytestmark = pytest.mark.oracle
 

@@ -11,7 +11,7 @@ import pytest
 from kafkastub_conformance.differential.replay import replay
 from kafkastub_conformance.differential.transactions import transactions_script
 from tests.differential.running import ByConfig
-from tests.differential.seeds import played
+from tests.oracle.sample import played
 
 pytestmark = pytest.mark.oracle
 

@@ -1,4 +1,7 @@
-"""Which seeds of random scenarios are played beside Apache Kafka: all of `make oracle`, or every nth with EVERY=n."""
+"""How much is played beside Apache Kafka of what there are many of: all, or every nth with `make oracle EVERY=n`.
+
+These are the seeds of random scenarios, and the cases of the conformance suite on older releases.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import os
 from collections.abc import Collection, Sequence
 from typing import Final
 
-EVERY: Final = int(os.environ.get("KAFKASTUB_EVERY_SEED") or 1)
+EVERY: Final = int(os.environ.get("KAFKASTUB_EVERY") or 1)
 
 
 def played(seeds: range, always: Collection[int] = ()) -> Sequence[int]:
