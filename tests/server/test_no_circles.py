@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
+import httpx
 import pytest
 from confluent_kafka import Consumer, Producer, ShareConsumer
 
@@ -231,6 +232,15 @@ def test_chaos_that_is_over() -> None:
                         topics.list_offsets(client, {("orders", 0): topics.EARLIEST})
             assert stub.chaos.acts
             stub.chaos.stop()
+
+
+def test_connections_of_the_control_port() -> None:
+    with KafkaStub(topics={"orders": 1}, control_port=0) as stub:
+        httpx.get(f"{stub.control_url}/v1/topics")
+        with nothing_left():
+            for path in ("/v1/topics", "/v1/check", "/metrics"):
+                assert httpx.get(stub.control_url + path).status_code == 200
+            stub.wait_quiet()
 
 
 @pytest.mark.parametrize("protocol", ["classic", "consumer"])

@@ -74,6 +74,8 @@ class ControlProtocol(H11Protocol):
         self._ended = True
         self._wait_no_more()
         super().connection_lost(exc)
+        self.cycle = self.scope = None  # type: ignore[assignment]
+        self.app_state = {}  # all of them refer to this connection, and `serve` seldom looks for circles
         if not self.connections:
             self._last_gone.set()
 
