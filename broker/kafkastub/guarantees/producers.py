@@ -13,6 +13,8 @@ from kafkastub.guarantees.state import State
 from kafkawire.errors import ErrorCode
 
 _MOST: Final = 1000
+_MOST_WAITING: Final = 10_000
+"""Batches of all partitions together that were refused or had no answer."""
 _MOST_RECORDS: Final = 20_000
 RETRIABLE: Final = frozenset(
     (
@@ -28,7 +30,7 @@ _MAYBE_WRITTEN: Final = frozenset((ErrorCode.REQUEST_TIMED_OUT, ErrorCode.NOT_EN
 _FENCED: Final = frozenset((ErrorCode.INVALID_PRODUCER_EPOCH, ErrorCode.PRODUCER_FENCED))
 
 
-@dataclass
+@dataclass(eq=False)
 class _Batch:
     """One that was refused, or had no answer."""
 
@@ -57,8 +59,11 @@ class Producers:
     def __init__(self, state: State) -> None:
         self._state = state
         self._open: dict[Partition, deque[_Batch]] = {}
-        """Batches that were refused or had no answer, and may come again."""
+        """Batches that were refused or had no answer, and may come again. No partition is here without one."""
+        self._waiting = 0
+        """How many."""
         self._records = 0
+        """In what of them is still not written."""
         self._unanswered: dict[Partition, set[int]] = {}
         """Batches without an answer since the end of a log was known, by CRC."""
         self._accepted: dict[tuple[int, str], At] = {}
@@ -134,7 +139,7 @@ class Producers:
 
     def _keep(self, event: Produced, end: int, count: int) -> None:
         """It was refused, or there was no answer."""
-        waiting = self._open.setdefault(event.partition, deque())
+        waiting = self._open.get(event.partition, ())
         crc, others = event.batch.crc, self._unanswered.get(event.partition, set()) - {event.batch.crc}
         if _is_unclear(event.error):
             self._unanswered.setdefault(event.partition, set()).add(crc)
@@ -153,31 +158,47 @@ class Producers:
                 one.contents.update(event.contents())
                 self._records += one.contents.total()
         while len(waiting) >= _MOST:
-            self._records -= waiting.popleft().contents.total()
-            self._state.forget("batches that were refused or had no answer")
-        waiting.append(one)
+            self._forget(event.partition)
+        while self._waiting >= _MOST_WAITING:
+            self._forget(next(iter(self._open)))
+        self._open.setdefault(event.partition, deque()).append(one)
+        self._waiting += 1
+
+    def _forget(self, partition: Partition) -> None:
+        """Forget the oldest one that waits for a partition, for want of room."""
+        self._drop(partition, self._open[partition][0])
+        self._state.forget("batches that were refused or had no answer")
+
+    def _drop(self, partition: Partition, one: _Batch) -> None:
+        """It does not wait any more."""
+        waiting = self._open[partition]
+        waiting.remove(one)
+        self._waiting -= 1
+        self._records -= one.contents.total()
+        if not waiting:
+            del self._open[partition]
 
     def _strike(self, event: Produced) -> None:
         """Written: whatever was refused of the same content was repeated, by this client or another one."""
         contents: list[int] | None = None
-        for partition, waiting in self._open.items():
-            if partition[0] != event.partition[0]:
-                continue
-            for one in waiting:
-                if not one.contents:
-                    continue
+        for partition in [one for one in self._open if one[0] == event.partition[0]]:
+            for one in [one for one in self._open[partition] if one.contents]:
                 if contents is None:
                     contents = event.contents()
                 before = one.contents.total()
                 one.contents -= Counter(contents)
                 self._records -= before - one.contents.total()
+                if not one.contents and one.producer_id >= 0:
+                    self._drop(partition, one)  # nothing more is said of it
 
     def _compare(self, event: Produced, waiting: deque[_Batch], base: int, end: int) -> None:
         """Compare an accepted batch with those that were refused, or had no answer. The log ended at `end`."""
-        if event.batch.producer_id >= 0:
-            return  # the broker itself keeps order, and takes each once
         count = event.batch.end - event.batch.first
         mine = [one for one in waiting if one.crc == event.batch.crc and one.count == count]
+        if event.batch.producer_id >= 0:  # the broker itself keeps order, and takes each once
+            for one in mine:
+                self._drop(event.partition, one)
+            return
         unclear = [one for one in mine if _is_unclear(one.error)]
         refused = [one for one in mine if not _is_unclear(one.error) and one.behind is not None]
         attempts = sum(one.attempts for one in unclear)
@@ -198,8 +219,7 @@ class Producers:
                 )
                 self._add("out_of_order", cause, event, first, (base, base + count), first.behind)
         for one in mine:
-            waiting.remove(one)
-            self._records -= one.contents.total()
+            self._drop(event.partition, one)
         for one in waiting:
             if one.client.connection == event.client.connection and event.at.began >= one.at.began:
                 one.behind = one.behind or event.at
