@@ -35,6 +35,8 @@ SERIES: Final = (
     Series("memory", "MB", "memory_mb", 1.05, 4),
     Series("objects", "of the collector", "objects", 1.05, 5000),
     Series("blocks", "of Python's allocator", "blocks", 1.05, 50_000, budget=False),
+    Series("allocated", "MB of the C library", "allocated_mb", 1.05, 4, budget=False),
+    Series("free", "MB of the C library", "free_mb", 1.05, 4, budget=False),
     Series("tasks", "of asyncio", "tasks", 1.2, 10),
     Series("timers", "armed deadlines", "timers", 1.2, 10),
     Series("descriptors", "open", "descriptors", 1.2, 10),

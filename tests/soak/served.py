@@ -6,6 +6,7 @@ For each byte that comes on the socket FD, a thread answers with a line of JSON.
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import gc
 import json
 import os
@@ -20,18 +21,23 @@ from typing import Any
 
 from kafkastub.cli import main
 from kafkastub.deadlines import Deadline
+from kafkastub.state.share_coordinator import topic as shares
+from kafkastub.state.transaction_coordinator import topic as transactions
 from tests.process.serving import Controlled
 
 OURS = ("kafkastub", "kafkawire")
+HISTORY = 500
+"""Records of an internal topic that are kept though newer ones of their keys follow."""
 
 
 def counts() -> dict[str, Any]:
     """What is there now.
 
     `blocks` are those that Python's allocator has given away: where they stay, and the process grows, it is the free
-    places between them. `objects` are those that the garbage collector knows, `tasks` those of asyncio that have not
-    ended, `timers` the deadlines of coordinators that are armed. `kinds` has the number of objects of each of our
-    types, without those that the collector does not look at any more.
+    places between them. `allocated_mb` and `free_mb` are of the C library's allocator. `objects` are those that the
+    garbage collector knows, `tasks` those of asyncio that have not ended, `timers` the deadlines of coordinators that
+    are armed. `kinds` has the number of objects of each of our types, without those that the collector does not look
+    at any more.
     """
     found = gc.get_objects()
     kinds: Counter[type] = Counter(map(type, found))
@@ -39,15 +45,37 @@ def counts() -> dict[str, Any]:
     tasks = sum(not one.done() for one in found if isinstance(one, asyncio.Task))
     return {
         "blocks": sys.getallocatedblocks(),
+        **_of_the_c_library(),
         "objects": len(found) + gc.get_freeze_count(),
         "tasks": tasks,
         "timers": timers,
         "kinds": {
             f"{kind.__module__}.{kind.__qualname__}": count
             for kind, count in kinds.items()
-            if kind.__module__.startswith(OURS) or count > 1000
+            if str(kind.__module__).startswith(OURS) or count > 1000
         },
     }
+
+
+class _MallInfo(ctypes.Structure):
+    """glibc's struct mallinfo2, from 2.33 on."""
+
+    _fields_ = [
+        (name, ctypes.c_size_t)
+        for name in (
+            "arena", "ordblks", "smblks", "hblks", "hblkhd", "usmblks", "fsmblks", "uordblks", "fordblks", "keepcost",
+        )
+    ]  # fmt: skip
+
+
+def _of_the_c_library() -> dict[str, float]:
+    try:
+        ask = ctypes.CDLL(None).mallinfo2
+    except AttributeError:
+        return {}
+    ask.restype = _MallInfo
+    found = ask()
+    return {"allocated_mb": (found.uordblks + found.hblkhd) / 2**20, "free_mb": found.fordblks / 2**20}
 
 
 def answer(asked: socket.socket) -> None:
@@ -85,6 +113,12 @@ class Served(Controlled):
         self._socket.close()
 
 
+def remember_little() -> None:
+    """Let histories be full within minutes that are full within an hour otherwise."""
+    transactions._HISTORY = shares._HISTORY = HISTORY  # type: ignore[misc]
+
+
 if __name__ == "__main__":
+    remember_little()
     threading.Thread(target=answer, args=[socket.socket(fileno=int(sys.argv[1]))], daemon=True).start()
     sys.exit(main(sys.argv[2:]))

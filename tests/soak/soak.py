@@ -16,7 +16,7 @@ from tests.soak.clients import all_of, topics
 from tests.soak.elsewhere import Page, Programs, open_page
 from tests.soak.sampling import COUNTED, Sampler
 from tests.soak.series import Judged, judged, progress
-from tests.soak.served import Served
+from tests.soak.served import HISTORY, Served
 from tests.soak.troubling import NODES, Trouble
 from tests.soak.working import Stubborn, Working, at_rest
 
@@ -44,7 +44,7 @@ CONFIG: Final[dict[str, object]] = {
     "log.retention.check.interval.ms": 15_000,
     "log.roll.ms": 60_000,
     "offsets.retention.check.interval.ms": 15_000,
-    "kafkastub.offsets.history.records": 500,
+    "kafkastub.offsets.history.records": HISTORY,
     **BROKER_CONFIG,
 }
 """With it, all that a broker keeps has reached its bound before the second sixth of an hour."""
