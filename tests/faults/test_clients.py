@@ -95,7 +95,12 @@ def test_a_commit_is_tried_again_until_it_is_kept(stub: KafkaStub, client: Clien
 
 
 @pytest.mark.parametrize("error", ["REBALANCE_IN_PROGRESS", "UNKNOWN_MEMBER_ID", "ILLEGAL_GENERATION"])
-def test_a_heartbeat_that_is_refused_makes_a_member_join_again(stub: KafkaStub, client: Client, error: str) -> None:
+def test_a_heartbeat_that_is_refused_makes_a_member_join_again(
+    request: pytest.FixtureRequest, stub: KafkaStub, client: Client, error: str
+) -> None:
+    name = request.node.callspec.params["client"]
+    if error == "UNKNOWN_MEMBER_ID" or (name, error) == ("aiokafka", "ILLEGAL_GENERATION"):
+        _ = stub.clock  # they forget their member id: on a proxy the skip comes before a member that waits
     member = client.member("audit", ["orders"])
     until(lambda: member.poll() or len(member.assignment()) == 2, "an assignment")
     with (
