@@ -210,12 +210,12 @@ check: $(PIPELINE)
 	$(PYTEST) -q tests/docs/test_style.py
 
 # EVERY=5 plays every fifth seed of the random scenarios, as CI does: what a seed is about goes by 2, 3, 4 and 8. And every
-# fifth case of the conformance suite on older releases. By itself xdist begins the files with the most tests; ours begins
-# those that take long (tests/parts.py).
+# fifth case of the conformance suite. By itself xdist begins with the files that have the most tests, and not with those
+# that take long (tests/parts.py). Comparisons that need Spark are in test-pipeline.
 EVERY ?= 1
 oracle: export KAFKASTUB_EVERY := $(EVERY)
 oracle: $(DEV)
-	$(PYTEST) -m oracle -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
+	$(PYTEST) -m "oracle and not pipeline" -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
 
 oracle-proxy: $(DEV)
 	$(PYTEST) -m oracle_proxy -n $(WORKERS) --dist loadfile $(ARGS)

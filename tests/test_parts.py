@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.parts import ATTACKS, FIRST, LONG, OF_NO_PART, PARTS, part_of
+from tests.parts import ATTACKS, FIRST, LONG, NIGHTLY, OF_NO_PART, PARTS, part_of
 
 TESTS = Path(__file__).parent
 A_FILE = "def test_it(): pass\n"
@@ -15,6 +15,27 @@ A_FILE = "def test_it(): pass\n"
 @pytest.mark.parametrize("name", [*LONG, *ATTACKS, *OF_NO_PART, *FIRST])
 def test_what_is_named_is_there(name: str) -> None:
     assert (TESTS / name).is_dir() if name.endswith("/") else (TESTS / name).is_file()
+
+
+@pytest.mark.parametrize("name", NIGHTLY)
+def test_what_runs_at_night_is_there(name: str) -> None:
+    file, _, function = name.partition("::")
+    assert f"def {function or 'test_'}" in (TESTS / file).read_text()
+
+
+def test_what_runs_at_night_can_be_left_out(pytester: pytest.Pytester) -> None:
+    pytester.makeconftest("from tests.parts import pytest_addoption, pytest_collection_modifyitems")
+    pytester.makeini("[pytest]\nasyncio_default_fixture_loop_scope = function")
+    name, _, function = next(one for one in NIGHTLY if "::" in one).partition("::")
+    path = pytester.path / "tests" / name
+    path.parent.mkdir(parents=True)
+    path.write_text(f"def {function}(): pass\ndef test_other(): pass\n")
+    assert names(pytester.runpytest("--collect-only", "-q")) == {function, "test_other"}
+    assert names(pytester.runpytest("--collect-only", "-q", "--without-nightly")) == {"test_other"}
+
+
+def names(run: pytest.RunResult) -> set[str]:
+    return {line.rpartition("::")[2] for line in run.outlines if "::" in line}
 
 
 def test_a_test_is_of_one_part(pytester: pytest.Pytester) -> None:

@@ -5,20 +5,13 @@ from __future__ import annotations
 import pytest
 
 from kafkastub_conformance.model import Run, Status
-from kafkastub_conformance.registry import catalogue
 from kafkastub_conformance.release import LATEST, checked_release, since
 from kafkastub_conformance.running import conform
 from tests.conformance.document import OLDER
+from tests.conformance.sample import is_chosen
 from tests.conformance.told import told
 from tests.conftest import APACHE_CONFIG
 from tests.oracle.apache_kafka import ApacheKafka
-from tests.oracle.sample import EVERY
-
-CHOSEN = {case.id for case in catalogue()[::EVERY]}
-
-
-def is_chosen(run: Run) -> bool:
-    return run.case.id in CHOSEN
 
 
 @pytest.mark.oracle

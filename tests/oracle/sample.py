@@ -1,6 +1,6 @@
 """How much is played beside Apache Kafka of what there are many of: all, or every nth with `make oracle EVERY=n`.
 
-These are the seeds of random scenarios, and the cases of the conformance suite on older releases.
+These are the seeds of random scenarios, and the cases of the conformance suite.
 """
 
 from __future__ import annotations
