@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
 from typing import Final
 
 import pytest
-from confluent_kafka import Consumer
+from confluent_kafka import Consumer, Producer
 
 from kafkastub import KafkaStub
+from kafkastub.handlers.context import ConnectionInfo
+from kafkawire.api import ApiKey
+from kafkawire.codec import encode
+from kafkawire.messages.metadata_request import MetadataRequest
 from tests.guarantees.reader import consumer_of, read
+from tests.rawclient import RawClient
 from tests.waiting import until
 
 SIZE: Final = 20_000
@@ -60,3 +66,35 @@ def test_nor_are_those_of_a_fetch_that_has_waited(stub: KafkaStub, consumer: Con
     read(consumer, 1)
     assert set_aside(stub) - before < COUNT * SIZE / 4
     assert stub.check().looked_at["records given"] == 1
+
+
+def infos() -> int:
+    return sum(type(one) is ConnectionInfo for one in gc.get_objects())
+
+
+def test_little_is_kept_of_connections_that_have_gone():
+    asked = encode(MetadataRequest(topics=None), 1)
+    with KafkaStub(topics={"orders": 1}, check=True, journal_entries=10) as stub:
+        before = infos()
+        for _ in range(500):
+            client = RawClient(stub.bootstrap_servers)
+            client.exchange(ApiKey.METADATA, 1, asked)
+            client.close()
+        assert stub.check().ok
+        assert infos() - before < 250
+
+
+def test_whose_connection_has_gone_long_ago_is_known():
+    with KafkaStub(topics={"orders": 1}, check=True, journal_entries=10) as stub:
+        producer = Producer({"bootstrap.servers": stub.bootstrap_servers, "transactional.id": "shop", "log_level": 0})
+        producer.init_transactions(10)
+        producer.begin_transaction()
+        producer.produce("orders", "one")
+        producer.flush(10)
+        del producer
+        asked = encode(MetadataRequest(topics=None), 1)
+        for _ in range(500):
+            client = RawClient(stub.bootstrap_servers)
+            client.exchange(ApiKey.METADATA, 1, asked)
+            client.close()
+        until(lambda: stub.check().of("transaction_left_open"), "the finding")

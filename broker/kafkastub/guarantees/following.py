@@ -26,6 +26,9 @@ from kafkawire.api import ApiKey
 MOST_BYTES: Final = 32 << 20
 """Of requests and answers that wait to be read; beyond that they are read while others are served."""
 _MOST_CONNECTIONS: Final = 10_000
+"""Of which it is known whether they have gone."""
+_FEW_CONNECTIONS: Final = 100
+"""With so many nobody looks which of them have gone."""
 _LEAST_OF_AN_ENTRY: Final = 256
 """Bytes that an entry counts for at least: what Python needs for it."""
 _ASKED_FOR: Final = frozenset(key.to_bytes(2) for key in READ if key not in (ApiKey.METADATA, ApiKey.CREATE_TOPICS))
@@ -62,6 +65,11 @@ class Follower:
         """What is set aside, with its bytes: all of one list has ended before anything of the next."""
         self._held = 0
         self._connections: dict[int, Any] = {}
+        """By their ids: those that were there when they were looked at last."""
+        self._look_at = _FEW_CONNECTIONS
+        """With so many they are looked at anew."""
+        self._ended: dict[int, None] = {}
+        """Ids of those that have gone."""
         self._failure: str | None = None
         self._reading = threading.Lock()
         ring.follow(self)
@@ -142,6 +150,8 @@ class Follower:
             return self._checker.positions(topic, group)
 
     def _gone(self, connection: int) -> bool | None:
+        if connection in self._ended:
+            return True
         info = self._connections.get(connection)
         return None if info is None else bool(info.gone)
 
@@ -164,12 +174,22 @@ class Follower:
 
     def _read_one(self, sequence: int, raw: Raw) -> None:
         info = raw.connection
-        if info is not None and info.id not in self._connections:
-            while len(self._connections) >= _MOST_CONNECTIONS:
-                del self._connections[next(iter(self._connections))]
+        if info is not None and info.id not in self._connections and info.id not in self._ended:
+            if len(self._connections) >= self._look_at:
+                self._let_go()
             self._connections[info.id] = info
         for event in self._reader.read(sequence, raw):
             self._checker.feed(event)
+
+    def _let_go(self) -> None:
+        """Keep only the ids of connections that have gone. What is kept for long keeps the memory around it, too."""
+        for connection in [one for one, info in self._connections.items() if info.gone]:
+            del self._connections[connection]
+            self._ended[connection] = None
+        for known in (self._connections, self._ended):
+            while len(known) >= _MOST_CONNECTIONS:
+                del known[next(iter(known))]
+        self._look_at = max(_FEW_CONNECTIONS, 2 * len(self._connections))
 
 
 def follower_of(ring: Ring, topic_name: TopicName) -> Follower:
