@@ -14,6 +14,7 @@ from kafkastub.handlers.context import ConnectionInfo
 from kafkawire.api import ApiKey
 from kafkawire.codec import encode
 from kafkawire.messages.metadata_request import MetadataRequest
+from tests.conftest import CONFIG
 from tests.guarantees.reader import consumer_of, read
 from tests.rawclient import RawClient
 from tests.waiting import until
@@ -25,7 +26,7 @@ COUNT: Final = 40
 
 @pytest.fixture
 def stub() -> Iterator[KafkaStub]:
-    with KafkaStub(topics={"orders": 1}, check=True) as running:
+    with KafkaStub(topics={"orders": 1}, check=True, config=CONFIG) as running:
         yield running
 
 
