@@ -261,6 +261,35 @@ class Counting(Working):
         return self._jvm.ask(f"word_count_{verb}", name=self.name, **fields)
 
 
+class Resets:
+    """A logger for librdkafka that counts where it has gone to another offset by itself, and why."""
+
+    def __init__(self, errors: Counter[str]) -> None:
+        self._errors = errors
+
+    def log(self, level: int, text: str, *args: object) -> None:
+        line = text % args
+        if "OFFSET" in line:
+            self._errors[line] += 1
+
+
+def reader_of(servers: str, group: str, assigned: list[Partition], errors: Counter[str]) -> Consumer:
+    """A consumer of committed records without a group that one joins. It reads twice rather than not at all."""
+    reader = Consumer(
+        {
+            "bootstrap.servers": servers,
+            "group.id": group,
+            "isolation.level": "read_committed",
+            "enable.auto.commit": False,
+            "auto.offset.reset": "earliest",
+            "log_level": 4,
+        },
+        logger=Resets(errors),
+    )
+    reader.assign(assigned)
+    return reader
+
+
 class Transacting(Working):
     """Transactions that are committed, aborted and cut off; a reader sees those of the first kind alone."""
 
@@ -270,16 +299,8 @@ class Transacting(Working):
         self._chance = random.Random(name)
         self._void: set[str] = set()
         """Written in transactions that nobody has committed. Only the newest are kept."""
-        self._reader = Consumer(
-            {
-                "bootstrap.servers": servers,
-                "group.id": f"{name}-reader",
-                "isolation.level": "read_committed",
-                "enable.auto.commit": False,
-                **QUIET,
-            }
-        )
-        self._reader.assign([Partition(name, index, 0) for index in range(PARTITIONS)])
+        assigned = [Partition(name, index, 0) for index in range(PARTITIONS)]
+        self._reader = reader_of(servers, f"{name}-reader", assigned, self.errors)
 
     def open(self) -> None:
         """A transaction has a producer of its own often enough: it is made where there is none."""
@@ -384,10 +405,7 @@ class Orders(Working):
         self.turns: Counter[str] = Counter()
         """Of each worker, those in which it has confirmed something."""
         self._producer = Producer({"bootstrap.servers": servers, "enable.idempotence": True, **QUIET})
-        self._reader = Consumer(
-            {"bootstrap.servers": servers, "group.id": "orders-reader", "enable.auto.commit": False, **QUIET}
-        )
-        self._reader.assign([Partition("confirmed", 0, 0)])
+        self._reader = reader_of(servers, "orders-reader", [Partition("confirmed", 0, 0)], self.errors)
         self._shifts = threading.Thread(target=self._shift, daemon=True)
 
     def start(self) -> None:
