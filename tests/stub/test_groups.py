@@ -13,8 +13,6 @@ import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 
 from kafkastub import GroupTimeout, KafkaStub, StubError
-from kafkastub.client import Client, groups
-from kafkastub.server.data_directory import BrokerDirectory
 from kafkawire.errors import ErrorCode
 from kafkawire.messages.consumer_group_heartbeat_request import ConsumerGroupHeartbeatRequest
 from kafkawire.schema import Message
@@ -343,21 +341,6 @@ print([name for name in sys.modules if name.startswith("kafkastub.coordinator.co
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
-
-
-def test_a_stub_with_a_data_directory_has_loaded_when_it_has_started(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with KafkaStub(topics=["orders"], data_dir=tmp_path) as stub, Client(stub.bootstrap_servers) as client:
-        groups.commit(client, "g", {("orders", 0): 1})
-    times, load = iter(range(100_000)), BrokerDirectory._load_for
-
-    def load_late(self: BrokerDirectory, ms: int) -> bool:
-        return load(self, ms) if next(times, None) is None else False
-
-    monkeypatch.setattr(BrokerDirectory, "_load_for", load_late)
-    with KafkaStub(data_dir=tmp_path) as stub:
-        assert stub.groups["g"].state == "Empty"
 
 
 def test_while_the_coordinator_is_loading(stub: KafkaStub, player: Callable[..., Player]) -> None:

@@ -197,7 +197,6 @@ class RunningStub:
         plan = self._plan
         broker = Broker(plan.config, self._log, data_dir=self.options.data_dir)
         await broker.start(plan.listeners, plan.topics, *plan.nodes, plan.snapshot)
-        await broker.loaded()
         try:
             self._keep_journal(broker)
             self._hosted.opened(broker)

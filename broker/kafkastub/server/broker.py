@@ -61,7 +61,6 @@ class Broker:
         self._mover: Mover | None = None
         self._loading: LoadedLater | None = None
         self._restoring = asyncio.Lock()
-        self._loaded = asyncio.Event()
         self.state: BrokerState
         self._server: Server
         self._nodes: Nodes
@@ -119,17 +118,7 @@ class Broker:
                 await self._directory.close()
             raise
         if self._directory is not None:
-            self._directory.go_on_loading(self._has_loaded)
-        else:
-            self._loaded.set()
-
-    def _has_loaded(self) -> None:
-        self.rearm()
-        self._loaded.set()
-
-    async def loaded(self) -> None:
-        """Wait until the coordinators have read what a data directory has of them."""
-        await self._loaded.wait()
+            self._directory.go_on_loading(self.rearm)
 
     async def _begin_with(self, snapshot: SavedState, topics: Mapping[str, int]) -> None:
         if self._directory is None or self._directory.was_new:

@@ -158,13 +158,8 @@ class BrokerDirectory:
         return DataDirError(f"{error.filename or self._directory.root} cannot be written: {error.strerror or error}")
 
     def go_on_loading(self, loaded: Callable[[], None]) -> None:
-        """Load what is left between requests, then call; also where that failed."""
-        try:
-            over = self._closed or self._load_for(_SLICE_MS)
-        except BaseException:
-            loaded()
-            raise
-        if over:
+        """Load what is left between requests, then call."""
+        if self._closed or self._load_for(_SLICE_MS):
             loaded()
         else:
             self._loop.call_soon(self.go_on_loading, loaded)

@@ -616,7 +616,6 @@ class KafkaStub:
     async def _start_broker(self) -> Broker:
         broker = Broker(self._config, library_logger(), data_dir=self._data_dir)
         await broker.start(self._listeners, self._topics, *self._nodes_and_racks, snapshot=self._snapshot)
-        await broker.loaded()  # who asks the stub itself need not ask again, as clients do
         return broker
 
     async def _opened(self, broker: Broker) -> None:
