@@ -73,29 +73,47 @@ def infos() -> int:
     return sum(type(one) is ConnectionInfo for one in gc.get_objects())
 
 
-def test_little_is_kept_of_connections_that_have_gone():
+def connects(stub: KafkaStub, times: int) -> None:
+    """So many connections that come, ask and go."""
     asked = encode(MetadataRequest(topics=None), 1)
+    for _ in range(times):
+        client = RawClient(stub.bootstrap_servers)
+        client.exchange(ApiKey.METADATA, 1, asked)
+        client.close()
+
+
+def begun(stub: KafkaStub) -> Producer:
+    """A producer with an open transaction."""
+    producer = Producer({"bootstrap.servers": stub.bootstrap_servers, "transactional.id": "shop", "log_level": 0})
+    producer.init_transactions(10)
+    producer.begin_transaction()
+    producer.produce("orders", "one")
+    producer.flush(10)
+    return producer
+
+
+def test_little_is_kept_of_connections_that_have_gone():
     with KafkaStub(topics={"orders": 1}, check=True, journal_entries=10) as stub:
         before = infos()
-        for _ in range(500):
-            client = RawClient(stub.bootstrap_servers)
-            client.exchange(ApiKey.METADATA, 1, asked)
-            client.close()
+        connects(stub, 500)
         assert stub.check().ok
         assert infos() - before < 250
 
 
 def test_whose_connection_has_gone_long_ago_is_known():
     with KafkaStub(topics={"orders": 1}, check=True, journal_entries=10) as stub:
-        producer = Producer({"bootstrap.servers": stub.bootstrap_servers, "transactional.id": "shop", "log_level": 0})
-        producer.init_transactions(10)
-        producer.begin_transaction()
-        producer.produce("orders", "one")
-        producer.flush(10)
-        del producer
-        asked = encode(MetadataRequest(topics=None), 1)
-        for _ in range(500):
-            client = RawClient(stub.bootstrap_servers)
-            client.exchange(ApiKey.METADATA, 1, asked)
-            client.close()
+        begun(stub)
+        connects(stub, 500)
         until(lambda: stub.check().of("transaction_left_open"), "the finding")
+
+
+@pytest.mark.parametrize("before", [10, 500])
+def test_a_connection_is_not_one_of_the_same_number_before_a_restart(before: int):
+    stub = KafkaStub(topics={"orders": 1}, check=True)
+    with stub:
+        connects(stub, before)
+        assert stub.check().ok
+    with stub:
+        producer = begun(stub)
+        assert not stub.check().of("transaction_left_open")
+        producer.abort_transaction(10)

@@ -174,22 +174,34 @@ class Follower:
 
     def _read_one(self, sequence: int, raw: Raw) -> None:
         info = raw.connection
-        if info is not None and info.id not in self._connections and info.id not in self._ended:
-            if len(self._connections) >= self._look_at:
-                self._let_go()
-            self._connections[info.id] = info
+        if info is not None and self._connections.get(info.id) is not info:
+            self._meet(info)
         for event in self._reader.read(sequence, raw):
             self._checker.feed(event)
+
+    def _meet(self, info: Any) -> None:
+        """A connection that was not there before. A stub that starts again gives the same ids once more."""
+        if info.gone:
+            self._end(info.id)
+            return
+        self._ended.pop(info.id, None)
+        if len(self._connections) >= self._look_at:
+            self._let_go()
+        self._connections[info.id] = info
 
     def _let_go(self) -> None:
         """Keep only the ids of connections that have gone. What is kept for long keeps the memory around it, too."""
         for connection in [one for one, info in self._connections.items() if info.gone]:
             del self._connections[connection]
-            self._ended[connection] = None
-        for known in (self._connections, self._ended):
-            while len(known) >= _MOST_CONNECTIONS:
-                del known[next(iter(known))]
+            self._end(connection)
+        while len(self._connections) >= _MOST_CONNECTIONS:
+            del self._connections[next(iter(self._connections))]
         self._look_at = max(_FEW_CONNECTIONS, 2 * len(self._connections))
+
+    def _end(self, connection: int) -> None:
+        self._ended[connection] = None
+        if len(self._ended) > _MOST_CONNECTIONS:
+            del self._ended[next(iter(self._ended))]
 
 
 def follower_of(ring: Ring, topic_name: TopicName) -> Follower:
