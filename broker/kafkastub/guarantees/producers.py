@@ -65,7 +65,7 @@ class Producers:
         self._records = 0
         """In what of them is still not written."""
         self._unanswered: dict[Partition, set[int]] = {}
-        """Batches without an answer since the end of a log was known, by CRC."""
+        """Batches without an answer since the end of a log was known, by CRC: two are enough to tell of another one."""
         self._accepted: dict[tuple[int, str], At] = {}
         """What a connection wrote last to a topic."""
         self._fenced: dict[tuple[int, int], tuple[At, int]] = {}
@@ -142,7 +142,9 @@ class Producers:
         waiting = self._open.get(event.partition, ())
         crc, others = event.batch.crc, self._unanswered.get(event.partition, set()) - {event.batch.crc}
         if _is_unclear(event.error):
-            self._unanswered.setdefault(event.partition, set()).add(crc)
+            unanswered = self._unanswered.setdefault(event.partition, set())
+            if len(unanswered) < 2:
+                unanswered.add(crc)
         for one in waiting:
             if one.crc == crc and one.error == event.error:
                 one.last, one.attempts = event.at, one.attempts + 1
