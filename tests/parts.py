@@ -124,9 +124,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Those that take long come first, and those that ask the JVM: so one worker has these, which starts it once."""
     if config.getoption("--without-nightly", False):
         left_out = [item for item in items if _name(item).startswith(NIGHTLY)]
-        if left_out:
-            config.hook.pytest_deselected(items=left_out)
-            items[:] = [item for item in items if not _name(item).startswith(NIGHTLY)]
+        items[:] = [item for item in items if not _name(item).startswith(NIGHTLY)]
+        config.hook.pytest_deselected(items=left_out)
     items.sort(key=lambda item: not _comes_first(item))
 
 
